@@ -67,7 +67,7 @@ int sb__on_error(lua_State *L)
     add_where(L);
     lua_settop(L, 1);
     if (sb_log_level() >= SB_LOG_DEBUG) {
-        luaL_traceback(L, L, sb__error_text(L), 1);
+        luaL_traceback(L, L, sb__error_text(L, true), 1);
         sb_log(SB_LOG_DEBUG, "%s", lua_tostring(L, -1));
     }
     lua_settop(L, 1);
@@ -143,13 +143,13 @@ static void push_table(lua_State *L, int table)
     push_fields(L, table);
 }
 
-const char *sb__error_text(lua_State *L)
+const char *sb__error_text(lua_State *L, bool where)
 {
     int at = lua_gettop(L);
 
     if (lua_istable(L, at)) {
         push_raw(L, at, "where");
-        if (!lua_isstring(L, -1)) {
+        if (!where || !lua_isstring(L, -1)) {
             lua_pop(L, 1);
             lua_pushstring(L, "");
         }

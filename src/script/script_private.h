@@ -131,9 +131,10 @@ int sb__state_options(struct sb__state *st, struct sb_err *err);
 void sb__state_trim(struct sb__state *st);
 
 // Calls the function on the stack with its nargs arguments; `what` names it in
-// errors ("`event' function failed: ..."); NULL: no such prefix. Leaves
-// nresults values on the stack, nothing after a failure. 0, SB_ESCRIPT, or
-// SB_ECANCELED if the state was canceled.
+// errors of a script of the user ("`event' function failed: ..."), as in 1.0;
+// NULL: no such prefix. Errors of an installed workload are only the sentence.
+// Leaves nresults values on the stack, nothing after a failure. 0, SB_ESCRIPT,
+// or SB_ECANCELED if the state was canceled.
 int sb__state_call(struct sb__state *st, const char *what, int nargs,
     int nresults, struct sb_err *err);
 // Message handler of every protected call: adds the position, and logs the
@@ -142,9 +143,10 @@ int sb__on_error(lua_State *L);
 // For an error outside of protected calls, such as memory that was needed
 // there: writes a message. Then LuaJIT ends the process.
 int sb__on_panic(lua_State *L);
-// Returns the error value on the stack top as text for the user. Pushes values;
-// the text is valid while they are on the stack.
-const char *sb__error_text(lua_State *L);
+// Returns the error value on the stack top as text for the user. where: with
+// the position that sb__on_error() added to a table. Pushes values; the text is
+// valid while they are on the stack.
+const char *sb__error_text(lua_State *L, bool where);
 // Calls the global function `name` with the thread number. 0 or SB_E*; 0 if
 // there is no such function.
 int sb__state_hook(struct sb__state *st, const char *name, struct sb_err *err);

@@ -278,6 +278,8 @@ static void add_private(lua_State *L, struct sb__state *st)
     lua_setfield(L, -2, "tid");
     add_string(L, "command", s->command);
     add_string(L, "path", s->path);
+    lua_pushboolean(L, s->installed);
+    lua_setfield(L, -2, "installed");
     add_string(L, "jit_command", s->env.luajit_cmd ? s->env.luajit_cmd : "");
     add_ffi(L);
     lua_createtable(L, 0, 1);
@@ -486,11 +488,13 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
             rc = SB_ECANCELED;
         lua_pop(L, 1);
     }
-    if (what)
-        sb_err_set(
-            err, rc, "`%s' function failed: %s", what, sb__error_text(L));
+    // Of an installed workload, the sentence is enough.
+    bool own = !st->script->installed;
+    const char *text = sb__error_text(L, own);
+    if (what && own)
+        sb_err_set(err, rc, "`%s' function failed: %s", what, text);
     else
-        sb_err_set(err, rc, "%s", sb__error_text(L));
+        sb_err_set(err, rc, "%s", text);
     lua_settop(L, base - 1);
     return rc;
 }
@@ -564,7 +568,7 @@ static int body(struct sb__state *st, struct sb_err *err)
         rc = sb__codes_file(&s->codes, L, s->path);
     if (rc) {
         sb_err_set(err, rc == LUA_ERRMEM ? SB_ENOMEM : SB_ESCRIPT, "%s",
-            sb__error_text(L));
+            sb__error_text(L, true));
         lua_settop(L, 0);
         return err ? err->code : SB_ESCRIPT;
     }

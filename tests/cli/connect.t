@@ -166,7 +166,7 @@ A connection that does not answer at the end.
   $ connect --threads=2 --hold-time=0 --query='SELECT nosuch' --require-all
   [1]
   $ grep FATAL err
-  FATAL: `done' function failed: connect: 20 connections did not answer at the end (--require-all)
+  FATAL: connect: 20 connections did not answer at the end (--require-all)
 
 In a mix, its users hold connections while the others execute their events.
 
@@ -179,7 +179,7 @@ In a mix, its users hold connections while the others execute their events.
   burst 8
   burst/connect 8
   $ sysbench --mix=burst=connect,idle.lua --time=0.1 run 2>&1 | grep FATAL
-  FATAL: `init' function failed: connect: a mix with this workload needs --mix-by=users, because its users hold their connections between events
+  FATAL: connect: a mix with this workload needs --mix-by=users, because its users hold their connections between events
 
 More connections than the process may have files. The program raises a soft limit.
 
@@ -194,11 +194,11 @@ Errors.
   $ connect --hold=on
   [1]
   $ cat err
-  FATAL: `init' function failed: --hold must be idle or used, not 'on'
+  FATAL: --hold must be idle or used, not 'on'
   $ connect --connections-per-user=0
   [1]
   $ cat err
-  FATAL: `init' function failed: --connections-per-user must be from 1 to 1000000, not 0
+  FATAL: --connections-per-user must be from 1 to 1000000, not 0
   $ connect --query='SELECT nosuch' --hold=used --time=1
   [1]
   $ grep -o 'SQL error.*' err

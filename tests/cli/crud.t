@@ -40,14 +40,14 @@ A row that no event wrote.
   $ sqlite3 sbtest.sqlite \
   >     'UPDATE crud2 SET total = 7 WHERE id = (SELECT MAX(id) FROM crud2)'
   $ crud check 2>&1 | grep FATAL
-  FATAL: `check' function failed: crud2: row *: its total is 7, expected * (glob)
+  FATAL: crud2: row *: its total is 7, expected * (glob)
   $ sqlite3 sbtest.sqlite 'DROP INDEX crud2_code'
   $ crud run
-  FATAL: `init' function failed: table 'crud2' has no index 'crud2_code': was prepare interrupted? Run 'cleanup', then: sysbench crud --db-driver=sqlite --tables=2 --table-size=500 prepare
+  FATAL: table 'crud2' has no index 'crud2_code': was prepare interrupted? Run 'cleanup', then: sysbench crud --db-driver=sqlite --tables=2 --table-size=500 prepare
   [1]
   $ crud --check-tables=off --events=10 run
-  $ crud --weights=read run 2>&1 | cut -c 1-70
-  FATAL: `init' function failed: --weights: there is no 'read'; the name
+  $ crud --weights=read run 2>&1 | cut -c 1-46
+  FATAL: --weights: there is no 'read'; the name
   $ crud cleanup
   Dropping table 'crud1'...
   Dropping table 'crud2'...

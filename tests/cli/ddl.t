@@ -100,10 +100,10 @@ A run that ends early leaves tables. Neither check nor another run accepts them.
   $ last
   ddl: 10 statements; 0 rounds of 15 statements are complete
   $ ddl check --verbosity=1
-  FATAL: `check' function failed: ddl: only 5 of 15 tables exist; the first that is missing is ddl1_t1
+  FATAL: ddl: only 5 of 15 tables exist; the first that is missing is ddl1_t1
   [1]
   $ run
-  FATAL: `init' function failed: ddl: only 5 of 15 tables exist; the first that is missing is ddl1_t1
+  FATAL: ddl: only 5 of 15 tables exist; the first that is missing is ddl1_t1
   $ ddl cleanup --verbosity=1
   Dropping 5 tables...
   $ tables
@@ -114,24 +114,24 @@ Tables that are not those of this workload are not touched.
   $ ddl prepare --verbosity=1
   Creating 15 tables in 3 schemas...
   $ ddl prepare --verbosity=1 --threads=2
-  FATAL: `prepare' function failed: ddl: the tables exist already; use the command cleanup
+  FATAL: ddl: the tables exist already; use the command cleanup
   [1]
   $ ddl run --phases=create --verbosity=1
-  FATAL: `init' function failed: ddl: the tables exist already; --phases must begin with drop, or use the command cleanup
+  FATAL: ddl: the tables exist already; --phases must begin with drop, or use the command cleanup
   [1]
   $ sqlite3 sbtest.sqlite 'CREATE TABLE ddl2_total(id INTEGER)'
   $ ddl cleanup --verbosity=1
-  FATAL: `cleanup' function failed: ddl: the schema ddl2 contains 'total', which is not one of its 5 tables
+  FATAL: ddl: the schema ddl2 contains 'total', which is not one of its 5 tables
   [1]
   $ sqlite3 sbtest.sqlite 'DROP TABLE ddl2_total;
   >     INSERT INTO ddl3_t2 (id, k1, c, pad) VALUES (7, 7, 1, 1)'
   $ ddl check --verbosity=1
-  FATAL: `check' function failed: ddl3_t2: the table must be empty, but has 1 rows
+  FATAL: ddl3_t2: the table must be empty, but has 1 rows
   [1]
   $ ddl cleanup --verbosity=1
   Dropping 15 tables...
   $ ddl run --phases=drop --verbosity=1
-  FATAL: `init' function failed: ddl: there are no tables to drop; use the command prepare
+  FATAL: ddl: there are no tables to drop; use the command prepare
   [1]
 
 A prepare that fails drops what it has created.
@@ -140,7 +140,7 @@ A prepare that fails drops what it has created.
   $ ddl prepare --verbosity=1 2>&1 | sed 's/created: .*/created: .../'
   Creating 15 tables in 3 schemas...
   prepare: dropped what it had created: ...
-  FATAL: `prepare' function failed: there is already an index named ddl3_t5
+  FATAL: there is already an index named ddl3_t5
   $ tables
   1
   $ sqlite3 sbtest.sqlite 'DROP TABLE x'
@@ -148,7 +148,7 @@ A prepare that fails drops what it has created.
 Changes of a table beside a workload that uses it. The table is left as it was, also in
 the middle of a cycle.
 
-  $ ddl run --action=alter --verbosity=1 2>&1 | sed 's/^.*failed: //'
+  $ ddl run --action=alter --verbosity=1 2>&1 | sed 's/^FATAL: //'
   table 'sbtest1' does not exist: create it with: sysbench oltp_read_write --tables=1 --db-driver=sqlite --sqlite-busy-timeout=600 prepare
   $ sysbench oltp_read_write --db-driver=sqlite --table-size=100 prepare >/dev/null
   $ for events in 1 2 3 4 7; do
@@ -179,11 +179,11 @@ What a killed run leaves.
 
   $ sqlite3 sbtest.sqlite 'ALTER TABLE sbtest1 ADD COLUMN ddl_column INTEGER'
   $ ddl check --action=alter --verbosity=1
-  FATAL: `check' function failed: sbtest1: there is a column ddl_column, which a run left; the command cleanup drops it
+  FATAL: sbtest1: there is a column ddl_column, which a run left; the command cleanup drops it
   [1]
   $ sqlite3 sbtest.sqlite 'CREATE INDEX ddl_sbtest1 ON sbtest1(pad)'
   $ ddl run --action=alter --verbosity=1
-  FATAL: `init' function failed: sbtest1: there is an index ddl_sbtest1 on pad, which a run left or which is not of this workload; the command cleanup drops ddl_sbtest1
+  FATAL: sbtest1: there is an index ddl_sbtest1 on pad, which a run left or which is not of this workload; the command cleanup drops ddl_sbtest1
   [1]
   $ ddl cleanup --action=alter --verbosity=1
   Dropping index 'ddl_sbtest1' of 'sbtest1'...
@@ -193,12 +193,12 @@ What a killed run leaves.
 
 Errors.
 
-  $ ddl run --action=alter --threads=2 --verbosity=1 2>&1 | sed 's/^.*failed: //'
+  $ ddl run --action=alter --threads=2 --verbosity=1 2>&1 | sed 's/^FATAL: //'
   ddl: each user changes a table of its own, so 2 or more users need as many tables (--tables)
   $ ddl prepare --action=alter --verbosity=1
-  FATAL: `prepare' function failed: ddl: --action=alter has no command prepare; the tables are those of another workload
+  FATAL: ddl: --action=alter has no command prepare; the tables are those of another workload
   [1]
-  $ bad() { ddl "$@" run --verbosity=1 2>&1 | sed 's/^.*failed: //'; }
+  $ bad() { ddl "$@" run --verbosity=1 2>&1 | sed 's/^FATAL: //'; }
   $ bad --phases=drop,drop
   --phases must be create, drop, or both once, not 'drop,drop'
   $ bad --phases=create --rounds=2

@@ -10,7 +10,7 @@ failover on SQLite: writes that are acknowledged, lost, doubled.
   Creating table 'failover'...
   Creating table 'failover_users'...
   $ failover prepare 2>&1 | grep FATAL
-  FATAL: `prepare' function failed: Table 'failover' exists already. Remove it with the 'cleanup' command, or use another database.
+  FATAL: Table 'failover' exists already. Remove it with the 'cleanup' command, or use another database.
 
 A run without an outage. The record says what was acknowledged.
 
@@ -52,12 +52,12 @@ A server that loses and doubles writes.
   failover: 10 acknowledged writes: 4 lost, 1 stored more than once; 0 of unknown outcome, of which 0 are stored
   failover: lost: user 0: 55-57, user 0: 60
   failover: doubled: user 0: 58
-  FATAL: `done' function failed: failover: acknowledged writes that were lost: 4, writes that are stored more than once: 1
+  FATAL: failover: acknowledged writes that were lost: 4, writes that are stored more than once: 1
   $ failover check --record=third 2>&1 | told
   failover: 10 acknowledged writes: 4 lost, 1 stored more than once; 0 of unknown outcome, of which 0 are stored
   failover: lost: user 0: 55-57, user 0: 60
   failover: doubled: user 0: 58
-  FATAL: `check' function failed: failover: acknowledged writes that were lost: 4, writes that are stored more than once: 1
+  FATAL: failover: acknowledged writes that were lost: 4, writes that are stored more than once: 1
 
 A write of unknown outcome may be stored or not, a refused one must not.
 
@@ -70,13 +70,13 @@ A write of unknown outcome may be stored or not, a refused one must not.
   $ failover check --record=known 2>&1 | told
   failover: 4 acknowledged writes: 0 lost, 0 stored more than once; 2 of unknown outcome, of which 1 are stored; 4 refused, of which 1 are stored
   failover: refused, but stored: user 0: 58
-  FATAL: `check' function failed: failover: writes that were refused, but are stored: 1
+  FATAL: failover: writes that were refused, but are stored: 1
 
 Parts of transactions.
 
   $ failover check
   failover: user 0: its marker counts 60 writes, but 56 are stored
-  FATAL: `check' function failed: failover: problems: 1
+  FATAL: failover: problems: 1
   [1]
   $ sqlite3 sbtest.sqlite 'DROP TRIGGER lose; DROP TRIGGER double;
   >     UPDATE failover_users SET writes = 56, last_write = 60 WHERE user_no = 0;
@@ -87,7 +87,7 @@ Parts of transactions.
   failover: user 0: its marker has write 60 as the last one, but the last one stored is 59
   failover: user 3: surplus copies of its writes: 1
   failover: writes of users without a marker: 1
-  FATAL: `check' function failed: failover: problems: 3
+  FATAL: failover: problems: 3
   [1]
 
 A run that fails is verified, too. Each try of write 62 fails; with one retry per
@@ -112,7 +112,7 @@ event, this is 5 failed events.
   $ failover --time=0 --events=6 --max-restarts=1 --max-failed=0 run 2>&1 | told | head -n 3
   failover: 2 acknowledged writes: 2 lost, 0 stored more than once; 0 of unknown outcome, of which 0 are stored
   failover: lost: user 0: 62-63
-  FATAL: `run_failed' function failed: failover: acknowledged writes that were lost: 2
+  FATAL: failover: acknowledged writes that were lost: 2
 
 An error before the first success of the run ends it.
 
@@ -260,14 +260,14 @@ lose its connection, and is then repeated.)
 Errors.
 
   $ failover --unknown=never run
-  FATAL: `init' function failed: --unknown must be skip, look or repeat, not 'never'
+  FATAL: --unknown must be skip, look or repeat, not 'never'
   [1]
   $ failover --threads=11 --time=1 run
-  FATAL: `thread_init' function failed: failover: user 10 has no marker: prepare with --users=11 or more, and run with the same
+  FATAL: failover: user 10 has no marker: prepare with --users=11 or more, and run with the same
   [1]
   $ echo nonsense >bad
   $ failover --record=bad check 2>&1 | grep FATAL
-  FATAL: `check' function failed: --record: bad:1 is not a line of a record
+  FATAL: --record: bad:1 is not a line of a record
   $ failover cleanup >/dev/null
   $ failover run 2>&1 | grep -o "FATAL.*does not exist"
-  FATAL: `init' function failed: table 'failover' does not exist
+  FATAL: table 'failover' does not exist

@@ -52,7 +52,7 @@ A statement that fails is logged with its query, which can be executed again.
   SELECT
   SELECT
   $ g --grammar=g.yy --query=$query --max-depth=5 run
-  FATAL: `thread_init' function failed: --query=0:*: the grammar, the tables, the options or the seed are not those of this query (checksum *) (glob)
+  FATAL: --query=0:*: the grammar, the tables, the options or the seed are not those of this query (checksum *) (glob)
   [1]
 
 --stop-on ends the run. The command that the message contains repeats the query.
@@ -62,7 +62,7 @@ A statement that fails is logged with its query, which can be executed again.
   $ sed -n "s/^To execute query .* again: sysbench grammar/g/p" out | head -n 1 >command
   $ grep -c -- ' --stop-on=42S02 --time=0 --rand-seed=1 --query=[01]:[0-9]*:[0-9a-f]* run$' command
   1
-  $ . ./command 2>&1 | grep -c 'thread_run. function failed: --stop-on: error 1, state .42S02.: no such table'
+  $ . ./command 2>&1 | grep -c '^FATAL: --stop-on: error 1, state .42S02.: no such table'
   1
 
 All queries of a user. A run that ends before the last one says so.
@@ -89,7 +89,7 @@ Queries of grammars with alternatives for one database are not those of another.
   $ g --grammar=both.yy --stop-on=any --query=0:1:$sum run
   SELECT 2;
   $ sysbench grammar --db-driver=null --grammar=both.yy --table-size=300 --verbosity=1 --query=0:1:$sum run
-  FATAL: `thread_init' function failed: --query=0:1:*: the grammar, the tables, the options or the seed are not those of this query (checksum *) (glob)
+  FATAL: --query=0:1:*: the grammar, the tables, the options or the seed are not those of this query (checksum *) (glob)
   [1]
 
 Statements of query_init are query 0.
@@ -110,27 +110,27 @@ The check fails if an index does not contain its rows.
   $ sqlite3 sbtest.sqlite "PRAGMA writable_schema = ON;
   >     UPDATE sqlite_master SET sql = 'CREATE INDEX k_1 ON sbtest1(id)' WHERE name = 'k_1'"
   $ g check
-  FATAL: `check' function failed: table "sbtest1": row 1 missing from index k_1
+  FATAL: table "sbtest1": row 1 missing from index k_1
   [1]
 
 Errors.
 
   $ echo 'query: SELECT nosuch;' >bad.yy
   $ g --grammar=bad.yy run
-  FATAL: `init' function failed: bad.yy:1: 'nosuch' is neither a rule nor declared by %token
+  FATAL: bad.yy:1: 'nosuch' is neither a rule nor declared by %token
   [1]
   $ g --grammar=nosuch run
-  FATAL: `init' function failed: --grammar: nosuch: No such file or directory
+  FATAL: --grammar: nosuch: No such file or directory
   [1]
   $ g --start=nosuch run
-  FATAL: `init' function failed: select: there is no rule 'nosuch'
+  FATAL: select: there is no rule 'nosuch'
   [1]
   $ g --sqlite-db=empty.sqlite run
-  FATAL: `init' function failed: there are no tables that match %tables sbtest*; to create those of the examples: sysbench grammar --db-driver=sqlite --table-size=300 --sqlite-db=empty.sqlite prepare
+  FATAL: there are no tables that match %tables sbtest*; to create those of the examples: sysbench grammar --db-driver=sqlite --table-size=300 --sqlite-db=empty.sqlite prepare
   [1]
   $ g --rand-seed=0 run
-  FATAL: `init' function failed: --rand-seed must not be 0: the log of failed statements contains the seed
+  FATAL: --rand-seed must not be 0: the log of failed statements contains the seed
   [1]
   $ g --max-depth=0 run
-  FATAL: `init' function failed: --max-depth must be from 1 to 200, not 0
+  FATAL: --max-depth must be from 1 to 200, not 0
   [1]

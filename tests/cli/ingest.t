@@ -52,9 +52,9 @@ A batch without one of its rows.
 
   $ sqlite3 sbtest.sqlite 'DELETE FROM ingest2 WHERE id = 3'
   $ ingest check --verbosity=1 2>&1 | grep FATAL
-  FATAL: `check' function failed: ingest2: 1 batch is incomplete, the first begins with id 1
+  FATAL: ingest2: 1 batch is incomplete, the first begins with id 1
   $ ingest --method=copy run 2>&1 | grep FATAL
-  FATAL: `init' function failed: --method must be multi-row, multi-statement, pipeline, single or load, not 'copy'
+  FATAL: --method must be multi-row, multi-statement, pipeline, single or load, not 'copy'
   $ ingest cleanup --verbosity=1
   Dropping table 'ingest1'...
   Dropping table 'ingest2'...

@@ -90,19 +90,19 @@ Documents that no event wrote.
   $ sqlite3 sbtest.sqlite 'CREATE TABLE good AS SELECT doc FROM json2
   >     WHERE id = 5'
   $ damage "json_set(doc, '$.stock.count', 7, '$.stock.value', 8)"
-  FATAL: `check' function failed: json2: document 5: its stock.value is 8, expected 7 * 6
+  FATAL: json2: document 5: its stock.value is 8, expected 7 * 6
   $ damage "json_set(doc, '$.items[3].price', 1)"
-  FATAL: `check' function failed: json2: document 5: element 4 of its items is {"seller":"s4","price":1,"quantity":10}, expected seller s4, price 10 and quantity 10
+  FATAL: json2: document 5: element 4 of its items is {"seller":"s4","price":1,"quantity":10}, expected seller s4, price 10 and quantity 10
   $ damage "json_remove(doc, '$.items[9]')"
-  FATAL: `check' function failed: json2: document 5: it has 9 items, expected 10
+  FATAL: json2: document 5: it has 9 items, expected 10
   $ damage "json_set(doc, '$.total', 1)"
-  FATAL: `check' function failed: json2: document 5: its total is 1, expected 595
+  FATAL: json2: document 5: its total is 1, expected 595
   $ damage "json_set(doc, '$.tags[1]', 't99')"
-  FATAL: `check' function failed: json2: document 5: its tags is ["t20","t99","t50"], expected ["t20","t30","t50"]
+  FATAL: json2: document 5: its tags is ["t20","t99","t50"], expected ["t20","t30","t50"]
   $ damage "json_remove(doc, '$.stock')"
-  FATAL: `check' function failed: json2: document 5: it has no member stock.count
+  FATAL: json2: document 5: it has no member stock.count
   $ damage "json_set(doc, '$.note', 'short')"
-  FATAL: `check' function failed: json2: document 5: its note has 5 characters, expected 100
+  FATAL: json2: document 5: its note has 5 characters, expected 100
   $ sqlite3 sbtest.sqlite 'PRAGMA writable_schema = 1; UPDATE sqlite_master
   >     SET sql = sql || " WHERE id > 5" WHERE name = "json2_sku"'
   $ sqlite3 sbtest.sqlite 'REINDEX json2_sku'
@@ -110,24 +110,24 @@ Documents that no event wrote.
   >     SET sql = substr(sql, 1, instr(sql, " WHERE") - 1)
   >     WHERE name = "json2_sku"'
   $ json check 2>&1 | grep FATAL
-  FATAL: `check' function failed: json2: the index json2_sku finds * documents; the table has * (glob)
+  FATAL: json2: the index json2_sku finds * documents; the table has * (glob)
   $ sqlite3 sbtest.sqlite 'REINDEX json2_sku'
   $ json check | wc -l
   2
 
 Wrong options.
 
-  $ json --weights=find run 2>&1 | cut -c 1-70
-  FATAL: `init' function failed: --weights: there is no 'find'; the name
+  $ json --weights=find run 2>&1 | cut -c 1-46
+  FATAL: --weights: there is no 'find'; the name
   $ json --containment-index=btree run 2>&1
-  FATAL: `init' function failed: --containment-index must be auto, jsonb_path_ops, jsonb_ops or none, not 'btree'
+  FATAL: --containment-index must be auto, jsonb_path_ops, jsonb_ops or none, not 'btree'
   [1]
   $ json cleanup
   Dropping table 'json1'...
   Dropping table 'json2'...
   $ json --containment-index=jsonb_ops prepare 2>&1
   Creating table 'json1'...
-  FATAL: `prepare' function failed: --containment-index=jsonb_ops: only PostgreSQL has operator classes; use auto or none
+  FATAL: --containment-index=jsonb_ops: only PostgreSQL has operator classes; use auto or none
   [1]
   $ sqlite3 sbtest.sqlite .tables
   good

@@ -135,11 +135,11 @@ Errors.
   $ latency --probes=ping,pong
   [1]
   $ cat err
-  FATAL: `init' function failed: --probes: there is no 'pong' with sqlite; use --probes=empty,ping,timestamp
+  FATAL: --probes: there is no 'pong' with sqlite; use --probes=empty,ping,timestamp
   $ latency --db-driver=null --probes=timestamp
   [1]
   $ cat err
-  FATAL: `init' function failed: --probes: there is no 'timestamp' with null; use --probes=empty,ping
+  FATAL: --probes: there is no 'timestamp' with null; use --probes=empty,ping
 
 By default, the probes that the database has.
 
@@ -150,7 +150,7 @@ By default, the probes that the database has.
   $ latency --probe-interval=-1
   [1]
   $ cat err
-  FATAL: `init' function failed: --probe-interval must be from 0 to 1000000, not -1
+  FATAL: --probe-interval must be from 0 to 1000000, not -1
   $ echo 'function event() end' >noop.lua
   $ sysbench --mix=latency,noop.lua --db-driver=sqlite --time=0.1 run 2>&1 | grep FATAL
-  FATAL: `init' function failed: latency: a mix with this workload needs --mix-by=users, because its users wait between probes
+  FATAL: latency: a mix with this workload needs --mix-by=users, because its users wait between probes

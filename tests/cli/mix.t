@@ -338,7 +338,7 @@ Tables: each workload prepares, checks and removes its own.
   FATAL: table 'sbtest3' does not exist: * (glob)
   [1]
   $ sysbench $options --w.sqlite-db=p.db prepare 2>&1 >out | sed 's/Table.*/.../'
-  FATAL: `prepare' function failed: ...
+  FATAL: ...
   $ sysbench $options cleanup | grep -c Dropping
   3
   $ sysbench --mix=oltp_write_only,r=oltp_read_only --db-driver=sqlite \

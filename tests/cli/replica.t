@@ -96,15 +96,15 @@ counted.
 A replica that never catches up, and a limit.
 
   $ replica --time=0.3 --catch-up-wait=0.2 run 2>&1 | sed 's/is [0-9]*/is N/; s/y is [0-9]*/y is N/'
-  FATAL: `done' function failed: replica 1 (db=copy.sqlite) has not caught up in 0.2 s: its last heartbeat is N, that of the primary is * (glob)
+  FATAL: replica 1 (db=copy.sqlite) has not caught up in 0.2 s: its last heartbeat is N, that of the primary is * (glob)
   $ replica --time=0.4 --catch-up-wait=0 --caught-up=0.1 --verbosity=3 run 2>&1 |
   >     grep -o 'times more.*'
   times more than 0.1 s behind: 1; behind at the end of the run; it was behind before the run
-  $ replica --catch-up-wait=0.1 check 2>&1 | cut -c 1-86
-  FATAL: `check' function failed: replica 1 (db=copy.sqlite) has not caught up in 0.1 s:
+  $ replica --catch-up-wait=0.1 check 2>&1 | cut -c 1-61
+  FATAL: replica 1 (db=copy.sqlite) has not caught up in 0.1 s:
   $ replica --time=0.6 --catch-up-wait=0.1 --max-lag=0.3 run 2>&1 |
   >     sed 's/lag was [0-9.]*/lag was N/; s/ in 0.1 s: .*//'
-  FATAL: `done' function failed: replica 1 (db=copy.sqlite): the greatest lag was N s, more than --max-lag=0.3; replica 1 (db=copy.sqlite) has not caught up
+  FATAL: replica 1 (db=copy.sqlite): the greatest lag was N s, more than --max-lag=0.3; replica 1 (db=copy.sqlite) has not caught up
 
 A replica that is behind before the run is behind from its start on.
 
@@ -114,7 +114,7 @@ A replica that is behind before the run is behind from its start on.
   greatest lag at least 0
   $ sqlite3 copy.sqlite "UPDATE heartbeat SET beat = 1000000"
   $ replica run 2>&1 | sed -n '/FATAL/s/primary is [0-9]*/primary is N/p'
-  FATAL: `thread_run' function failed: replica 1 (db=copy.sqlite) has heartbeat 1000000, but the last one of the primary is N: it is no replica of it
+  FATAL: replica 1 (db=copy.sqlite) has heartbeat 1000000, but the last one of the primary is N: it is no replica of it
   $ copy heartbeat
 
 Beside a load.
@@ -128,9 +128,9 @@ Beside a load.
   replica 1
   oltp_read_write 1
   $ mix --mix-by=events 2>&1 | grep FATAL
-  FATAL: `init' function failed: replica: a mix with this workload needs --mix-by=users, because its users measure all the time
+  FATAL: replica: a mix with this workload needs --mix-by=users, because its users measure all the time
   $ mix --mix=replica:1,oltp_read_write:3 2>&1 | grep FATAL
-  FATAL: `thread_run' function failed: replica: 1 replicas need at least 2 users of this workload, not 1
+  FATAL: replica: 1 replicas need at least 2 users of this workload, not 1
 
 A run that fails: the limit is checked, and the replicas are waited for.
 
@@ -143,28 +143,28 @@ A run that fails: the limit is checked, and the replicas are waited for.
   $ sysbench --mix=replica:2,fail.lua:1 --mix-by=users --threads=3 --db-driver=sqlite \
   >     --verbosity=1 --replica-options=db=copy.sqlite --catch-up-wait=0.1 --max-lag=0.1 \
   >     run 2>&1 | grep FATAL | sed 's/lag was [0-9.]*/lag was N/; s/ in 0.1 s: .*//'
-  FATAL: `run_failed' function failed: replica 1 (db=copy.sqlite): the greatest lag was N s, more than --max-lag=0.1; replica 1 (db=copy.sqlite) has not caught up
+  FATAL: replica 1 (db=copy.sqlite): the greatest lag was N s, more than --max-lag=0.1; replica 1 (db=copy.sqlite) has not caught up
   FATAL: `thread_run' function failed: out of order
 
 Errors.
 
   $ sysbench replica --db-driver=sqlite --verbosity=1 run
-  FATAL: `init' function failed: replica: give --replica-host or --replica-port, lists of the replicas
+  FATAL: replica: give --replica-host or --replica-port, lists of the replicas
   [1]
   $ replica --replica-options=nonsense run
-  FATAL: `thread_init' function failed: --replica-options: 'nonsense' is not NAME=VALUE
+  FATAL: --replica-options: 'nonsense' is not NAME=VALUE
   [1]
-  $ replica --replica-options=db=none/x run 2>&1 | cut -c 1-108
-  FATAL: `thread_init' function failed: replica 1 (db=none/x) cannot be reached: cannot open database 'none/x'
+  $ replica --replica-options=db=none/x run 2>&1 | cut -c 1-77
+  FATAL: replica 1 (db=none/x) cannot be reached: cannot open database 'none/x'
   $ replica --replica-options=db=empty.sqlite run
-  FATAL: `thread_init' function failed: replica 1 (db=empty.sqlite) has no row 1 in table heartbeat: it is no replica, or far behind
+  FATAL: replica 1 (db=empty.sqlite) has no row 1 in table heartbeat: it is no replica, or far behind
   [1]
   $ replica --replica-port=1,2 run
-  FATAL: `init' function failed: replica: 2 replicas need at least 3 threads, not 2
+  FATAL: replica: 2 replicas need at least 3 threads, not 2
   [1]
   $ sqlite3 sbtest.sqlite "DELETE FROM heartbeat"
   $ replica run
-  FATAL: `thread_init' function failed: the primary has no row 1 in table heartbeat: run 'cleanup', then: sysbench replica --db-driver=sqlite --replica-options=db=copy.sqlite prepare
+  FATAL: the primary has no row 1 in table heartbeat: run 'cleanup', then: sysbench replica --db-driver=sqlite --replica-options=db=copy.sqlite prepare
   [1]
   $ replica cleanup
   Dropping table 'heartbeat'...

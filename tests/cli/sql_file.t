@@ -50,7 +50,7 @@ Data that the check does not accept.
 
   $ sqlite3 sbtest.sqlite "INSERT INTO points VALUES (-5, '')"
   $ f --verbosity=1 check
-  FATAL: `check' function failed: points.sql:17: ids are positive: the statement returns a row: -5
+  FATAL: points.sql:17: ids are positive: the statement returns a row: -5
   [1]
   $ f --verbosity=1 cleanup
   Executing 1 statement(s) of points.sql...
@@ -59,18 +59,18 @@ An error in the file names the line.
 
   $ echo 'SELECT :nosuch;' >>points.sql
   $ f --verbosity=1 run
-  FATAL: `init' function failed: points.sql:20: parameters such as :nosuch are only possible in @event
+  FATAL: points.sql:20: parameters such as :nosuch are only possible in @event
   [1]
   $ sed -i 's/@event read 3/@event read x/' points.sql
   $ f --verbosity=1 run
-  FATAL: `init' function failed: points.sql:8: the weight of @event read must be a number from 0 to 1000000000, not 'x'
+  FATAL: points.sql:8: the weight of @event read must be a number from 0 to 1000000000, not 'x'
   [1]
 
 @rows cannot use a sequence after a query: its table need not exist yet.
 
   $ echo '-- @rows t(a) 5 = sequence("SELECT 7")' >rows.sql
   $ sysbench sql_file --db-driver=sqlite --file=rows.sql --verbosity=1 prepare
-  FATAL: `prepare' function failed: rows.sql:1: a sequence after the result of a query is only possible in @param
+  FATAL: rows.sql:1: a sequence after the result of a query is only possible in @param
   [1]
 
 If rows cannot be loaded or @finish fails, prepare executes @cleanup.
@@ -145,7 +145,7 @@ Values of other types, and NULL, in rows and in events.
 A folder is no file.
 
   $ sysbench sql_file --db-driver=sqlite --file=/ run 2>&1 | grep FATAL
-  FATAL: `init' function failed: --file: /: Is a directory
+  FATAL: --file: /: Is a directory
 
 Errors in them.
 
@@ -153,7 +153,7 @@ Errors in them.
   >     'decimal(1, 2)' 'uuid(4)' 'uniform(1, 2) null 7'
   > do
   >     printf -- '-- @param x = %s\n-- @event e\nSELECT :x;\n' "$value" >values.sql
-  >     sysbench sql_file --db-driver=sqlite --file=values.sql run 2>&1 | sed -n 's/^FATAL: .*failed: //p'
+  >     sysbench sql_file --db-driver=sqlite --file=values.sql run 2>&1 | sed -n 's/^FATAL: //p'
   > done
   values.sql:1: date("2023-02-29", "2024-01-01"): '2023-02-29' is not a date such as 2026-01-31
   values.sql:1: date("2024-01-02", "2024-01-01"): two dates are required, the earlier one first, as in ("2026-01-01", "2026-12-31")

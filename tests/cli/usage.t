@@ -159,6 +159,35 @@ Messages name the source of a wrong value.
   FATAL: cannot read the config file 'none.cnf': No such file or directory
   [1]
 
+Errors of installed workloads are sentences that say nothing of lines and functions
+of the workload. Those of a user's script do, as in 1.0.
+
+  $ oltp() { sysbench oltp_read_write --db-driver=sqlite --verbosity=0 "$@"; }
+  $ oltp --sqlite-db=/none/x prepare
+  FATAL: connection creation failed: cannot open database '/none/x': unable to open database file: folder '/none': No such file or directory
+  [1]
+  $ oltp --tables=0 run
+  FATAL: --tables must be from 1 to *, not 0 (glob)
+  [1]
+  $ oltp --check-tables=off --report-errors=off run
+  FATAL: SQL error, errno = 1, state = '42S02': no such table: sbtest1 (* (glob)
+  [1]
+  $ cp "$SB_SRCDIR/tests/lua/oltp_read_write.lua" mine.lua
+  $ echo 'function thread_init() error("no") end' >>mine.lua
+  $ sysbench mine.lua --db-driver=sqlite --check-tables=off --verbosity=0 run 2>&1 | sed 's/:[0-9]*:/:N:/'
+  FATAL: `thread_init' function failed: mine.lua:N: no
+  $ sysbench --list | sed -n '/^Workloads/,/^$/s/^  \([^ ]*\) - .*/\1/p' >names
+  $ wc -l <names | awk '{ print ($1 > 20) }'
+  1
+  $ while read -r name; do
+  >     for command in prepare run check; do
+  >         sysbench "$name" --db-driver=null --null-failure-rate=1 --null-failure=fatal \
+  >             --events=3 --time=1 "$command" 2>&1 >/dev/null </dev/null |
+  >             grep -e '[.]lua:[0-9]' -e "' function failed"
+  >     done
+  > done <names
+  [1]
+
 Two workloads are called oltp: the test of 0.4, and oltp.lua of 0.5. For an
 option that only the other one has, the error says so.
 

@@ -9,24 +9,24 @@ run third_party/get-sqlite-vec once; otherwise this test is skipped.
   >     2>/dev/null)} || exit 80
   $ sysbench vector --db-driver=sqlite --sqlite-vec=/missing.so prepare 2>&1 |
   >     grep FATAL
-  FATAL: `prepare' function failed: --sqlite-vec: cannot load the extension: /missing.so: cannot open shared object file: No such file or directory
+  FATAL: --sqlite-vec: cannot load the extension: /missing.so: cannot open shared object file: No such file or directory
   $ sysbench vector --db-driver=null run 2>&1 | grep FATAL
-  FATAL: `init' function failed: vector does not support the driver null
+  FATAL: vector does not support the driver null
   $ sysbench vector --db-driver=sqlite --k=7 --neighbours=5 run 2>&1 |
   >     grep FATAL
-  FATAL: `init' function failed: --k must not be more than --neighbours, which is 5
+  FATAL: --k must not be more than --neighbours, which is 5
   $ sysbench vector --db-driver=sqlite --index=hnsw prepare 2>&1 | grep FATAL
-  FATAL: `prepare' function failed: --index must be auto or none with this database, not 'hnsw'
+  FATAL: --index must be auto or none with this database, not 'hnsw'
   $ sysbench vector --db-driver=sqlite --search-effort=9 run 2>&1 | grep FATAL
-  FATAL: `init' function failed: --search-effort needs an index: searches without one are exact
+  FATAL: --search-effort needs an index: searches without one are exact
   $ sysbench vector --db-driver=sqlite --spread=-1 prepare 2>&1 | grep FATAL
-  FATAL: `prepare' function failed: --spread must be from 0.01 to 100, not -1
+  FATAL: --spread must be from 0.01 to 100, not -1
 
   $ vector() { sysbench vector --db-driver=sqlite "--sqlite-vec=$vec" \
   >     --table-size=1000 --queries=20 --neighbours=30 --verbosity=1 "$@"; }
   $ ask() { sqlite3 -cmd ".load $vec sqlite3_vec_init" sbtest.sqlite "$1"; }
   $ vector run 2>&1 | grep -o 'FATAL.*does not exist'
-  FATAL: `init' function failed: table 'vectors' does not exist
+  FATAL: table 'vectors' does not exist
   $ vector prepare --threads=2 --rand-seed=1 | sort
   Creating table 'vectors'...
   Creating table 'vectors_queries'...
@@ -46,7 +46,7 @@ The search of sqlite-vec is exact: it finds the neighbours that prepare found.
   $ ask 'SELECT neighbours FROM vectors_queries WHERE id = 1'
   341 754 547 72 716 471 181 276 966 294 674 555 476 961 896 455 818 383 203 726 173 306 601 418 115 191 279 807 773 248
   $ vector run --dimensions=16 2>&1 | grep FATAL
-  FATAL: `thread_init' function failed: --dimensions is 16, but the vectors in vectors_queries have 32
+  FATAL: --dimensions is 16, but the vectors in vectors_queries have 32
 
 A search that misses neighbours has a lower recall.
 
@@ -56,8 +56,8 @@ A search that misses neighbours has a lower recall.
   $ vector run --verbosity=3 --events=100 --time=0 --k=30 --rand-seed=1 |
   >     grep -c 'Recall@30: 0\.'
   1
-  $ vector check 2>&1 | grep FATAL | cut -c 1-72
-  FATAL: `check' function failed: vectors_queries: query 1: its neighbours
+  $ vector check 2>&1 | grep FATAL | cut -c 1-47
+  FATAL: vectors_queries: query 1: its neighbours
   $ ask "UPDATE vectors_queries SET neighbours =
   >     (SELECT neighbours FROM good WHERE good.id = vectors_queries.id)"
 
@@ -65,12 +65,12 @@ Other damage.
 
   $ ask 'UPDATE vectors SET checksum = 7 WHERE id = 5'
   $ vector check 2>&1 | grep FATAL
-  FATAL: `check' function failed: vectors: vector 5: its checksum is 7, expected 765601
+  FATAL: vectors: vector 5: its checksum is 7, expected 765601
   $ ask 'DELETE FROM vectors WHERE id = 5'
   $ vector check 2>&1 | grep FATAL
-  FATAL: `check' function failed: vectors: it has 999 vectors, expected 1000
+  FATAL: vectors: it has 999 vectors, expected 1000
   $ vector check --queries=21 2>&1 | grep FATAL
-  FATAL: `check' function failed: vectors_queries: it has 20 queries, expected 21
+  FATAL: vectors_queries: it has 20 queries, expected 21
 
   $ vector cleanup
   Dropping table 'vectors'...

@@ -32,19 +32,19 @@ With hashed keys, the last record is not the one with the greatest key, so
 tables with ordered keys look different.
 
   $ y --insert-order=ordered check
-  FATAL: `check' function failed: usertable: record 0 is missing, its key is user0 (with --insert-order=ordered)
+  FATAL: usertable: record 0 is missing, its key is user0 (with --insert-order=ordered)
   [1]
   $ y cleanup
   Dropping 'usertable'...
   $ y run
-  FATAL: `init' function failed: 'usertable' does not exist: create it with: sysbench ycsb --db-driver=sqlite --table-size=500 prepare
+  FATAL: 'usertable' does not exist: create it with: sysbench ycsb --db-driver=sqlite --table-size=500 prepare
   [1]
 
 One sentence for each error in the options.
 
   $ y --workload=h run
-  FATAL: `init' function failed: --workload must be a, b, c, d, e or f, not 'h'
+  FATAL: --workload must be a, b, c, d, e or f, not 'h'
   [1]
   $ y --field-count=0 prepare
-  FATAL: `prepare' function failed: --field-count must be from 1 to 500, not 0
+  FATAL: --field-count must be from 1 to 500, not 0
   [1]

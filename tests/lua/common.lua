@@ -55,7 +55,7 @@ function set_vars()
       _G[name] = boolean(name, default)
    end
    if oltp_read_only and oltp_write_only then
-      error("--oltp-read-only and --oltp-write-only are mutually exclusive")
+      error("--oltp-read-only and --oltp-write-only are mutually exclusive", 0)
    end
    mysql_table_engine = mysql_table_engine or "innodb"
    myisam_max_rows = tonumber(myisam_max_rows) or 1000000

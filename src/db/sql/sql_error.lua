@@ -29,6 +29,12 @@ local function statement_of(con, text)
    return " (query: " .. statement .. ")"
 end
 
+-- Returns the level for error(): none in an installed workload, whose lines
+-- say nothing to its user.
+local function at(level)
+   return sb.installed and 0 or level
+end
+
 -- See raise() in sql.lua.
 function errors.raise(con, query, level)
    local desc = {
@@ -45,7 +51,7 @@ function errors.raise(con, query, level)
    local text = (documents and "database error, errno = %d%s: %s" or
       "SQL error, errno = %d, state = '%s': %s"):format(
       desc.sql_errno, desc.sql_state, desc.sql_errmsg)
-   error(text .. statement_of(con, text), level + 1)
+   error(text .. statement_of(con, text), at(level + 1))
 end
 
 local variable = { connection = "con", driver = "drv", result = "rs" }
@@ -66,7 +72,7 @@ end
 -- Raises the error of the last call on a driver. level: as in error(); the
 -- default is the caller of the caller.
 function errors.raise_driver(what, level)
-   error(what .. ": " .. ffi.string(C.sb_db_error(sb.sql.ctx)), level or 3)
+   error(what .. ": " .. ffi.string(C.sb_db_error(sb.sql.ctx)), at(level or 3))
 end
 
 return errors

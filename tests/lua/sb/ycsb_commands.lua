@@ -125,8 +125,9 @@ function Sql:verify(keys)
 end
 
 function Sql:exists()
-   return tonumber(self.con:query_row(self.d.find_table:format(
-      self.opt.table_name)) or 1) > 0
+   local find = self.d.find_table
+   return not find or
+      tonumber(self.con:query_row(find:format(self.opt.table_name)) or 1) > 0
 end
 
 -- Returns false if there is no index on the key, as after a prepare that was
