@@ -30,7 +30,8 @@ struct sb_param {
     int16_t is_unsigned; // i is a uint64_t
     int64_t i;
     double d;
-    char *buffer; // max_len bytes, for text, blob and time types
+    char *buffer; // max_len bytes, for text, blob and time types;
+                  // sb_param_room() moves it
     uint64_t max_len;
     uint64_t data_len;
 };
@@ -138,10 +139,15 @@ SB_FFI const char *sb_con_failed_sql(const struct sb_con *con);
 SB_FFI struct sb_stmt_handle *sb_stmt_open(
     struct sb_con *con, const char *sql, size_t len, const char *op);
 // Returns a new parameter, to be freed with sb_param_free(); statements keep
-// the parameters bound to them. type: enum sb_sql_type. max_len: size of the
-// buffer in bytes. NULL on failure, see con->error.
+// the parameters bound to them. type: enum sb_sql_type. max_len: of a
+// text, in bytes; 0: the buffer grows with its texts. NULL on failure, see
+// con->error.
 SB_FFI struct sb_param *sb_stmt_param(
     struct sb_stmt_handle *st, int type, uint64_t max_len);
+// Makes room for a text of len bytes in the buffer. Returns how many of them
+// fit: fewer than len, with a warning once per process, if a maximum length was
+// declared; -1 without memory or above 2^32 - 2 bytes.
+SB_FFI int64_t sb_param_room(struct sb_param *param, uint64_t len);
 SB_FFI void sb_param_free(struct sb_param *param);
 // Binds n parameters, in the order of the placeholders. Surplus parameters are
 // ignored with a warning, once per statement. 0 or SB_E*; SB_EUSAGE if there

@@ -67,8 +67,7 @@ end
 
 local function create(stmt, value)
    if type(value) == "string" then
-      -- Values of later executions may be longer.
-      return stmt:bind_create(types.CHAR, math.max(2 * #value, 255))
+      return stmt:bind_create(types.CHAR)
    elseif type(value) == "number" and value % 1 ~= 0 then
       return stmt:bind_create(types.DOUBLE)
    end
@@ -77,7 +76,7 @@ end
 
 local function fits(param, value)
    if type(value) == "string" then
-      return param.type == types.CHAR and #value <= tonumber(param.max_len)
+      return param.type == types.CHAR
    elseif type(value) == "number" and value % 1 ~= 0 then
       return param.type == types.DOUBLE
    end

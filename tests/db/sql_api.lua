@@ -216,6 +216,13 @@ local function binding()
       "a blob of megabytes")
    put(6, {v = "short"})
    is(cell("v", 6), "short", "a short text after a long one")
+   prepare_insert()
+   put(7, {v = "short", b = long})
+   put(8, {v = long, b = "short", w = "2026-01-31 23:59:59.123456"})
+   put(9, {v = "", b = "x"})
+   is(cell("length(b)", 7), tostring(#long), "without a maximum length")
+   is(cell("length(v)", 8), tostring(#long), "texts have any length")
+   is(cell("v", 9), "", "and may be empty")
    insert:close()
 end
 

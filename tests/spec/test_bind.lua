@@ -65,8 +65,41 @@ local function fewer()
       "a call without parameters does not bind either")
 end
 
+-- A maximum length cuts texts, as in 1.0, but not without a word; without one
+-- they are sent whole.
+local LENGTHS = [[
+function event()
+   local t = sysbench.sql.type
+   local con = sysbench.sql.driver():connect()
+   local st = con:prepare("SELECT LENGTH(?), LENGTH(?), LENGTH(?)")
+   local a, b, c = st:bind_create(t.CHAR), st:bind_create(t.BLOB, 5),
+      st:bind_create(t.TIMESTAMP)
+   st:bind_param(a, b, c)
+   for _, n in ipairs{3, 300, 70000, 9} do
+      local value = ("x"):rep(n)
+      a:set(value) b:set(value) c:set(value)
+      print(unpack(st:execute():fetch_row(), 1, 3))
+   end
+   local format = ("#"):rep(400)
+   a:set_rand_str(format) b:set_rand_str(format) c:set("x")
+   print(unpack(st:execute():fetch_row(), 1, 3))
+end]]
+
+local function lengths(options)
+   local out, err, rc = tap.with(LENGTHS, "run --threads=2 --events=2 " ..
+      "--time=0 --db-driver=sqlite --sqlite-db=bind.sqlite " .. options)
+   is(rc, 0, "texts of any length: " .. options, err)
+   like(out, "3\t3\t3\n300\t5\t300\n70000\t5\t70000\n9\t5\t9\n400\t5\t1\n",
+      "are not cut, unless a length was declared")
+   local _, n = err:gsub("WARNING: a text of 300 bytes was cut to 5, the " ..
+      "length that the script declares with stmt:bind_create%(%)", "")
+   is(n, 1, "which is said once")
+end
+
 function event()
    tap.run(function()
+      lengths("")
+      lengths("--db-ps-mode=disable")
       more("--db-driver=sqlite --sqlite-db=bind.sqlite")
       more("--db-driver=sqlite --sqlite-db=bind.sqlite --db-ps-mode=disable")
       fewer()

@@ -16,8 +16,13 @@ static void buffers_have_the_maximum_length(void)
     memset(p->buffer, 'x', 11); // a NUL has room
     sb_param_free(p);
     p = sb__param_new(SB_SQL_TYPE_TIME, 0, &err);
-    CHECK(p->buffer != NULL);
     CHECK_INT(p->max_len, 0);
+    CHECK_INT(sb_param_room(p, 0), 0);
+    CHECK_INT(sb_param_room(p, 1000), 1000);
+    memset(p->buffer, 'x', 1000);
+    CHECK_INT(sb_param_room(p, 1), 1);
+    CHECK_INT(sb_param_room(p, UINT32_MAX), -1);
+    CHECK_INT(sb_param_room(p, 1000), 1000);
     sb_param_free(p);
     // Numbers have none, whatever the length.
     p = sb__param_new(SB_SQL_TYPE_DOUBLE, UINT64_MAX, &err);

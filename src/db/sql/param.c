@@ -5,13 +5,19 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "db/sql/sql.h"
+
+#define GROWTH_LEAST 64u
 
 struct param {
     struct sb_param pub; // first: the handle Lua holds
     unsigned refs;       // its creator and the statements it is bound to
-    char data[];
+    bool grows;          // no maximum length was declared
 };
+
+// Scripts cut texts in many parameters and users: one warning is enough.
+static atomic_bool cut_warned;
 
 struct sb_param *sb__param_new(int type, uint64_t max_len, struct sb_err *err)
 {
@@ -27,15 +33,18 @@ struct sb_param *sb__param_new(int type, uint64_t max_len, struct sb_err *err)
             "the maximum length of a parameter is %u bytes", UINT32_MAX - 1);
         return NULL;
     }
-    p = calloc(1, sizeof(*p) + (buffer ? max_len + 1 : 0));
-    if (!p) {
+    p = calloc(1, sizeof(*p));
+    if (p && buffer)
+        p->pub.buffer = malloc(max_len + 1);
+    if (!p || (buffer && !p->pub.buffer)) {
+        free(p);
         sb_err_set(err, SB_ENOMEM, "out of memory");
         return NULL;
     }
     p->pub.type = type;
     p->pub.is_null = 1;
-    p->pub.buffer = buffer ? p->data : NULL;
     p->pub.max_len = buffer ? max_len : 0;
+    p->grows = buffer && max_len == 0;
     p->refs = 1;
     return &p->pub;
 }
@@ -54,8 +63,42 @@ void sb_param_free(struct sb_param *param)
     struct param *p = (struct param *)param;
 
     assert(!p || p->refs > 0);
-    if (p && --p->refs == 0)
-        free(p);
+    if (!p || --p->refs > 0)
+        return;
+    free(p->pub.buffer);
+    free(p);
+}
+
+static void warn_cut(uint64_t len, uint64_t max_len)
+{
+    if (!atomic_exchange_explicit(&cut_warned, true, memory_order_relaxed))
+        sb_log(SB_LOG_WARNING,
+            "a text of %" PRIu64 " bytes was cut to %" PRIu64
+            ", the length that the script declares with stmt:bind_create(); "
+            "without a length, it is sent whole",
+            len, max_len);
+}
+
+int64_t sb_param_room(struct sb_param *param, uint64_t len)
+{
+    struct param *p = (struct param *)param;
+    uint64_t size = 2 * p->pub.max_len;
+    char *grown;
+
+    if (len > p->pub.max_len && !p->grows)
+        warn_cut(len, p->pub.max_len);
+    if (len <= p->pub.max_len || !p->grows)
+        return (int64_t)(len < p->pub.max_len ? len : p->pub.max_len);
+    if (len >= UINT32_MAX)
+        return -1;
+    size = size < GROWTH_LEAST ? GROWTH_LEAST : size;
+    size = size < len ? len : size;
+    grown = realloc(p->pub.buffer, size + 1);
+    if (!grown)
+        return -1;
+    p->pub.buffer = grown;
+    p->pub.max_len = size;
+    return (int64_t)len;
 }
 
 void sb__params_counted(char *out, size_t size, size_t n, unsigned marks)

@@ -17,7 +17,7 @@ sb.cdef("sql", "sb_db_get sb_con_open sb_con_close sb_con_free " ..
 
 local ctx = ffi.cast("struct sb_db_ctx *", sb.ctx)
 local NONE = 0 -- of sql.error; and of sql.type:
-local TINYINT, BIGINT, CHAR, BLOB = 1, 4, 11, 13
+local TINYINT, BIGINT, BLOB = 1, 4, 13
 local type, floor = type, math.floor -- locals make traces shorter
 local TWO63 = 2 ^ 63
 local PREPARED = "<prepared statement>"
@@ -113,19 +113,14 @@ local statement_meta = {
    __tostring = function() return "<sql_statement>" end
 }
 
--- Default maximum lengths of texts, and of dates and times.
-local TEXT_LENGTH, TIME_LENGTH = 255, 32
-
+-- Without max_len, texts have any length.
 function statement:bind_create(kind, max_len)
    if type(kind) ~= "number" or kind < TINYINT or kind > BLOB then
       error("Unsupported argument type: " .. tostring(kind), 2)
    elseif not self.handle then
       error("attempt to use a closed statement", 2)
    end
-   if not max_len then
-      max_len = kind >= CHAR and TEXT_LENGTH or TIME_LENGTH
-   end
-   local p = C.sb_stmt_param(self.handle, kind, max_len)
+   local p = C.sb_stmt_param(self.handle, kind, max_len or 0)
    if p == nil then
       raise(self.connection, PREPARED, 2)
    end

@@ -3,12 +3,13 @@
 -- Parameters of prepared statements: values other than integral Lua numbers. A
 -- value is bound unchanged or rejected, with two exceptions of sysbench 1.0: an
 -- integer parameter drops the fraction of a number, and text is cut to the
--- declared length.
+-- length that was declared, if any.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
 local param = sb.sql.param
 
+sb.cdef("sql", "sb_param_room")
 assert(sb.sysbench.rand) -- declares sb_random_string()
 local random = sb.random_ptr
 local BIGINT, DOUBLE = 4, 6
@@ -130,8 +131,20 @@ local function set_double(self, value)
    self.d = d
 end
 
+-- Returns how many of n bytes fit into the buffer.
+local function room(self, n)
+   if n > self.max_len then
+      local fit = tonumber(C.sb_param_room(self, n))
+      if fit < 0 then
+         error(("out of memory for a text of %d bytes"):format(n), 3)
+      end
+      return fit
+   end
+   return n
+end
+
 local function put_text(self, text)
-   local n = math.min(#text, tonumber(self.max_len))
+   local n = room(self, #text)
    ffi.copy(self.buffer, text, n)
    self.data_len = n
 end
@@ -162,7 +175,7 @@ local function set_text(self, value)
 end
 
 function param:set_rand_str(format)
-   local n = math.min(#format, tonumber(self.max_len))
+   local n = room(self, #format)
    C.sb_random_string(random, format, n, self.buffer)
    self.is_null = 0
    self.data_len = n
