@@ -40,10 +40,14 @@ static bool is_standard(const char *command)
 static int not_implemented(const struct sb_app *a)
 {
     const char *slash = strrchr(a->test, '/');
+    const char *hidden = sb_script_hidden(a->script);
 
     if (is_standard(a->command))
-        sb_log(SB_LOG_USAGE, "'%s' test does not implement the '%s' command.",
-            slash ? slash + 1 : a->test, a->command);
+        sb_log(SB_LOG_USAGE,
+            "'%s' test does not implement the '%s' command%s%s.",
+            slash ? slash + 1 : a->test, a->command,
+            hidden ? ": a file of the current folder hides the workload " : "",
+            hidden ? hidden : "");
     else
         sb_app_unknown_command(a->command, sb_script_commands(a->script));
     return SB_EXIT_FAILED;

@@ -202,6 +202,16 @@ bool sb_script_is_old_oltp(const char *name)
     return strcmp(name, "oltp") == 0;
 }
 
+bool sb__find_hidden(
+    const char *found, const char *workloads, char *path, size_t size)
+{
+    if (strchr(found, '/'))
+        return false;
+    if (sb_script_is_old_oltp(found))
+        found = "oltp_0_4";
+    return try_both(path, size, workloads, found);
+}
+
 int sb__find(const char *name, const char *workloads, const char *module_path,
     char *path, size_t size, bool *installed, struct sb_err *err)
 {

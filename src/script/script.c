@@ -87,6 +87,7 @@ static char *base_name(const char *path)
 
 static int locate(struct sb_script *s, const char *name, struct sb_err *err)
 {
+    char hidden[4096];
     bool installed;
     int rc;
 
@@ -97,6 +98,9 @@ static int locate(struct sb_script *s, const char *name, struct sb_err *err)
     }
     rc = sb__find(name, s->env.paths->workloads, s->module_path, s->path,
         sizeof(s->path), &installed, err);
+    if (rc == 0 && sb__find_hidden(s->path, s->env.paths->workloads, hidden,
+                       sizeof(hidden)))
+        s->hidden = strdup(hidden);
     if (rc == 0 && installed)
         sb_log(SB_LOG_NOTICE,
             "NOTICE: no such file: %s; using the installed %s", name, s->path);
@@ -186,6 +190,7 @@ void sb_script_free(struct sb_script *s)
     pthread_mutex_destroy(&s->lock);
     free(s->module_path);
     free(s->given);
+    free(s->hidden);
     free(s->name);
     free(s->title);
     free(s->command);
@@ -233,6 +238,11 @@ bool sb_script_own_loop(const struct sb_script *s)
 bool sb_script_is_installed(const struct sb_script *s)
 {
     return s->installed;
+}
+
+const char *sb_script_hidden(const struct sb_script *s)
+{
+    return s->hidden;
 }
 
 bool sb_script_from_stdin(const struct sb_script *s)

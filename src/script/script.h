@@ -74,6 +74,9 @@ bool sb_script_is_legacy(const struct sb_script *s);
 bool sb_script_own_loop(const struct sb_script *s);
 // True if it is one of the installed workloads.
 bool sb_script_is_installed(const struct sb_script *s);
+// The path of the installed workload that would have been run if there were no
+// file of its name in the current folder; NULL: none.
+const char *sb_script_hidden(const struct sb_script *s);
 bool sb_script_from_stdin(const struct sb_script *s);
 
 // How this script implements a command.

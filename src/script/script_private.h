@@ -74,6 +74,10 @@ void sb__cdef(lua_State *L, const char *name, const char *functions);
 // SB_ENOTFOUND.
 int sb__find(const char *name, const char *workloads, const char *module_path,
     char *path, size_t size, bool *installed, struct sb_err *err);
+// If the script was found by its bare name in the current folder, finds the
+// installed workload that would have been run otherwise.
+bool sb__find_hidden(
+    const char *found, const char *workloads, char *path, size_t size);
 // Finds the file of a module; false if no template of module_path matches one.
 bool sb__find_module(
     char *path, size_t size, const char *module_path, const char *name);
@@ -231,6 +235,7 @@ struct sb_script {
     char **commands;   // result of sb_script_commands()
     char *module_path; // package.path
     char path[4096];   // the file, or "stdin"
+    char *hidden;      // the installed workload that the file hides, or NULL
     char *text;        // from standard input
     size_t text_len;
     bool from_stdin, installed, legacy, ready;

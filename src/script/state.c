@@ -566,6 +566,14 @@ static int body(struct sb__state *st, struct sb_err *err)
         rc = sb__codes_text(&s->codes, L, "=stdin", s->text, s->text_len);
     else
         rc = sb__codes_file(&s->codes, L, s->path);
+    if (rc == LUA_ERRSYNTAX && s->hidden) {
+        sb_err_set(err, SB_ESCRIPT,
+            "%s in the current folder is no Lua script (%.200s): to run the "
+            "workload that it hides, give its path, %s",
+            s->path, sb__error_text(L), s->hidden);
+        lua_settop(L, 0);
+        return SB_ESCRIPT;
+    }
     if (rc) {
         sb_err_set(err, rc == LUA_ERRMEM ? SB_ENOMEM : SB_ESCRIPT, "%s",
             sb__error_text(L, true));

@@ -12,8 +12,12 @@ static int begin(struct sb_workload *w, struct sb_err *err)
 
     if (!sb__state_has(s->main, NULL, "event") &&
         !sb__state_has(s->main, NULL, "thread_run"))
-        return sb_err_set(
-            err, SB_ESCRIPT, "cannot find the event() function in %s", s->path);
+        return sb_err_set(err, SB_ESCRIPT,
+            "cannot find the event() function in %s%s%s", s->path,
+            s->hidden
+                ? ", a file of the current folder that hides the workload "
+                : "",
+            s->hidden ? s->hidden : "");
     if (!sb__state_has(s->main, NULL, "init"))
         return 0;
     lua_getglobal(s->main->L, "init");

@@ -292,3 +292,30 @@ sequence depends only on x.
   $ grep -E 'main|user' numbers.1.a numbers.2.a | cut -f 2-4 | tr '\t' '\n' | sort | uniq -d
   $ grep -h seeded numbers.1.a numbers.2.a | sort -u | wc -l
   1
+
+A file in the current folder that has the name of a workload hides it. If it is no
+workload, that is said; a folder hides nothing.
+
+  $ mkdir hides && cd hides
+  $ echo '{"a": 1}' >json
+  $ printf '\177ELF\001' >ycsb
+  $ : >crud
+  $ echo 'return {encode = tostring}' >vector.lua
+  $ mkdir oltp_insert
+  $ echo 'return' >mine.lua
+  $ hides() { sysbench "$@" --db-driver=null 2>&1 | sed -e '1,2d' -e 's, /[^ ]*/, DIR/,'; }
+  $ hides json run
+  FATAL: json in the current folder is no Lua script (json:1: unexpected symbol near '{'): to run the workload that it hides, give its path, DIR/json.lua
+  $ hides ycsb run
+  FATAL: ycsb in the current folder is no Lua script (ycsb:1: unexpected symbol near 'char(127)'): to run the workload that it hides, give its path, DIR/ycsb.lua
+  $ hides crud run
+  FATAL: cannot find the event() function in crud, a file of the current folder that hides the workload DIR/crud.lua
+  $ hides vector prepare
+  'vector' test does not implement the 'prepare' command: a file of the current folder hides the workload DIR/vector.lua.
+  $ hides ./vector.lua prepare
+  'vector.lua' test does not implement the 'prepare' command.
+  $ hides mine prepare
+  'mine' test does not implement the 'prepare' command.
+  $ hides oltp_insert help | head -n 1
+  oltp_insert options:
+  $ cd ..
