@@ -96,7 +96,7 @@ static int wait_for_users(struct sb_run *run, struct sb_err *err)
 {
     unsigned n = run->users, ready;
     uint64_t since = run->start_at, now = sb_clock_monotonic();
-    uint64_t until = now + (uint64_t)run->o->thread_init_timeout;
+    uint64_t until = sb__worker_limit(run);
     bool over;
 
     pthread_mutex_lock(&run->lock);
@@ -253,6 +253,15 @@ static void tell_workers(const struct sb_run *run)
     run->l->workers(run->l->data, &w);
 }
 
+// The end of a start that hangs takes time, and may hang as well.
+static void tell_at_once(struct sb_run *run, const struct sb_err *err)
+{
+    pthread_mutex_lock(&run->lock);
+    run->err = *err;
+    pthread_mutex_unlock(&run->lock);
+    sb__run_tell_failure(run);
+}
+
 int sb__start_users(struct sb_run *run, struct sb_run_result *res)
 {
     int rc;
@@ -272,6 +281,8 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
         rc = name_interruption(run, &res->err);
     if (rc && run->joint)
         sb__joint_poll(run); // tells the others
+    else if (rc == SB_ETIMEOUT)
+        tell_at_once(run, &res->err);
     if (rc) {
         set_end(res, rc, signal_of(run));
         res->unjoined = !abort_users(

@@ -395,21 +395,27 @@ static int start_one(
     return 0;
 }
 
+uint64_t sb__worker_limit(const struct sb_run *run)
+{
+    return run->start_at + (uint64_t)run->o->thread_init_timeout;
+}
+
 int sb__worker_start_all(struct sb_run *run, struct sb_err *err)
 {
-    uint64_t shown = run->start_at = sb_clock_monotonic();
+    uint64_t shown = run->start_at = sb_clock_monotonic(), now = shown;
+    uint64_t limit = run->task ? UINT64_MAX : sb__worker_limit(run);
     pthread_attr_t attr;
     int rc = 0;
 
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, (size_t)run->o->thread_stack_size);
     pthread_attr_setguardsize(&attr, SB_OVERFLOW_GUARD);
-    while (rc == 0 && run->made < run->users && !atomic_load(&run->stop)) {
-        uint64_t now = sb_clock_monotonic();
-
+    while (rc == 0 && run->made < run->users && !atomic_load(&run->stop) &&
+           now < limit) {
         if (!run->task && now - shown > SB__RUN_PROGRESS_EVERY)
             sb__worker_progress(run, run->start_at, shown = now);
         rc = start_one(run, &attr, err);
+        now = sb_clock_monotonic();
     }
     pthread_attr_destroy(&attr);
     return rc;

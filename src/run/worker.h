@@ -7,9 +7,12 @@
 
 #include "run/run_private.h"
 
+// When --thread-init-timeout ends the start. It began with the creation of the
+// first user: a system may be slow at that, too.
+uint64_t sb__worker_limit(const struct sb_run *run);
 // Starts a thread for each user and shows how many users are ready. Returns 0,
-// or SB_ELIMIT naming the limit. A stop of the run ends it early: run->made is
-// the number of threads then.
+// or SB_ELIMIT naming the limit. A stop of the run and the limit of the start
+// end it early: run->made is the number of threads then.
 int sb__worker_start_all(struct sb_run *run, struct sb_err *err);
 // Names the calling thread, "user-12" or "worker-1", and makes its timers
 // exact.
