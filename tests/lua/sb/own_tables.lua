@@ -64,6 +64,24 @@ local function create(t, con, d, opt, n)
    end
 end
 
+-- Adds the primary key of table n to a list for require_indexes(), if prepare
+-- creates it after the rows.
+local function add_key(list, t, d, opt, n)
+   if key_late(t, d, opt) then
+      list[#list + 1] = {table = t.name(opt, n),
+         column = t.key:match("^[%w_]+")}
+   end
+end
+
+-- Raises an error if table n does not exist or has no primary key, without
+-- which reading pages of rows in its order sorts all rows for each of them.
+local function require_key(t, con, d, opt, n)
+   local check_tables, key = require("sb.check_tables"), {}
+   check_tables.require_tables(con, d, 1, function() return t.name(opt, n) end)
+   add_key(key, t, d, opt, n)
+   check_tables.require_indexes(con, d, key)
+end
+
 -- Completes a table with functions that sb/prepare.lua calls. It has:
 --   name(opt, n)     the name of table n
 --   define(d, opt)   the definitions of its columns
@@ -145,7 +163,10 @@ function M.commands(workload, t, check, warm)
    -- The lines are in the order of the tables, whatever each of them takes.
    function commands.check(opt)
       each(opt, function(con, d, _, n)
-         local ok, text = pcall(check, con, d, opt, n)
+         local ok, text = pcall(function()
+            require_key(t, con, d, opt, n)
+            return check(con, d, opt, n)
+         end)
          -- Raises after an interruption.
          while sysbench.parallel.add(PRINTED, 0) < n - 1 do
             ffi.C.usleep(TURN_EVERY)
@@ -208,9 +229,7 @@ function M.require_all(con, d, opt, t)
       function(n) return t.name(opt, n) end)
    for n = 1, opt.tables do
       local name = t.name(opt, n)
-      if key_late(t, d, opt) then
-         list[#list + 1] = {table = name, column = t.key:match("^[%w_]+")}
-      end
+      add_key(list, t, d, opt, n)
       for _, index in ipairs(t.index_names and t.index_names(opt, n) or {}) do
          list[#list + 1] = {table = name, index = index}
       end
