@@ -177,10 +177,13 @@ SB_FFI void sb_rs_free(struct sb_rs *rs);
 // Latencies are measured from sending to the answer. While statements are
 // collected, bulk inserts, loads and sb_con_query_now() fail with SB_EUSAGE;
 // once they are sent, any other call on con ends the pipeline. 0, a number or
-// SB_E*.
+// SB_E*, in end and run also that of an answer which they receive.
 SB_FFI int sb_con_pipeline(struct sb_con *con);
 SB_FFI int sb_con_pipeline_send(struct sb_con *con);
 SB_FFI struct sb_rs *sb_con_pipeline_next(struct sb_con *con);
+// Ends a pipeline that was sent: receives the remaining answers, which counts
+// the statements, and drops their rows. Otherwise it does nothing.
+SB_FFI int sb_con_pipeline_end(struct sb_con *con);
 // Sends the statements, and receives and drops all results.
 SB_FFI int sb_con_pipeline_run(struct sb_con *con);
 

@@ -10,15 +10,27 @@ sb.cdef("user", "sb_user_next sb_user_drop")
 
 local u = ffi.cast("struct sb_user *", sb.user)
 local user = {}
+-- Connections whose pipelines were sent in this event.
+local sent = sb.sent or {}
+sb.sent = sent
+
+-- An event ends with the answers to what it has sent.
+local function once(event, tid)
+   local stop = event(tid)
+   if sent[1] then
+      sb.module("sql_pipeline")()
+   end
+   return stop
+end
 
 -- again: run the event in progress once more first.
 local function loop(event, tid, again)
-   if again and event(tid) then
+   if again and once(event, tid) then
       C.sb_user_drop(u)
       return
    end
    while C.sb_user_next(u) == 1 do
-      if event(tid) then
+      if once(event, tid) then
          C.sb_user_drop(u)
          return
       end

@@ -107,6 +107,28 @@ static void texts(void)
     text_only = false;
 }
 
+// An answer that is left is received, and counts.
+static void answers_left(void)
+{
+    start_pipelines();
+    sb_con_pipeline(&c.pub);
+    sb_con_query(&c.pub, "a", 1);
+    sb_con_query(&c.pub, "select", 6);
+    CHECK_INT(sb_con_pipeline_end(&c.pub), 0);
+    CHECK_STR(logged(), "");
+    CHECK_INT(sb_con_pipeline_send(&c.pub), 2);
+    CHECK_INT(sb_con_pipeline_end(&c.pub), 0);
+    CHECK_STR(logged(), "send(a) send(select) receive receive end");
+    CHECK_INT(sb_con_pipeline_end(&c.pub), 0);
+    CHECK_STR(logged(), "");
+    sb_con_pipeline(&c.pub);
+    sb_con_query(&c.pub, "e", 1);
+    CHECK_INT(sb_con_pipeline_send(&c.pub), 1);
+    CHECK_INT(sb_con_pipeline_end(&c.pub), SB_EQUERY);
+    CHECK_STR(sb_con_failed_sql(&c.pub), "e");
+    finish();
+}
+
 static void failing(void)
 {
     start_pipelines();
@@ -183,7 +205,7 @@ static void server_info_after_a_pipeline(void)
     sb_con_query(&c.pub, "a", 1);
     CHECK_INT(sb_con_pipeline_send(&c.pub), 1);
     CHECK_INT(sb_con_server(&c.pub, out, sizeof(out)), 3);
-    CHECK_STR(logged(), "send(a) endserver ");
+    CHECK_STR(logged(), "send(a) receive endserver ");
     drv.info = NULL;
     finish();
 }
@@ -295,6 +317,7 @@ CHECK_FILE
     sb_log_set_level(SB_LOG_FATAL);
     RUN(prepared);
     RUN(texts);
+    RUN(answers_left);
     RUN(failing);
     RUN(delays);
     RUN(server_info_after_a_pipeline);

@@ -23,24 +23,6 @@ static void set_state(struct sb_con_priv *c, enum sb__pipe_state to)
     p->state = to;
 }
 
-// Ends a pipeline that was sent and drops its remaining answers. 0 or SB_E*.
-static int end_sent(struct sb__child *k)
-{
-    struct sb_con_priv *c = k->con;
-    int rc = 0;
-
-    if (c->pipe.state != SB__PIPE_SENT)
-        return 0;
-    set_state(c, SB__PIPE_NONE);
-    if (has_ops(c))
-        rc = c->sql->pipeline_end(c->conn, &c->err);
-    sb__children_free_late(c);
-    if (rc == 0)
-        return 0;
-    c->err.code = rc;
-    return sb__error_report(c, "pipeline", "", 0);
-}
-
 // Ends a pipeline in any state and ignores errors.
 static void drop_pipeline(struct sb__child *k)
 {
@@ -65,34 +47,6 @@ static void orphan(struct sb__child *k)
 
     sb__child_remove(k);
     sb__pipe_done(&c->pipe);
-}
-
-static const struct sb__child_ops pipe_ops = {
-    .settle = end_sent, .abandon = drop_pipeline, .orphan = orphan
-};
-
-int sb_con_pipeline(struct sb_con *con)
-{
-    struct sb_con_priv *c = (struct sb_con_priv *)con;
-    struct sb__pipe *p = &c->pipe;
-    int rc;
-
-    if (p->state == SB__PIPE_OPEN)
-        return sb__error_usage(c, "a pipeline is already open");
-    rc = sb__call_ready(c);
-    if (rc)
-        return rc;
-    if (!c->sql)
-        return sb__error_usage(c, "the driver has no SQL operations");
-    if (!p->child.con) {
-        p->child.ops = &pipe_ops;
-        sb_buf_init(&p->bytes, 0);
-        sb__child_add(c, &p->child);
-    }
-    sb__stmts_make_room(c, 0);
-    sb__pipe_clear(p);
-    set_state(c, SB__PIPE_OPEN);
-    return 0;
 }
 
 static int send_items(struct sb_con_priv *c)
@@ -214,6 +168,61 @@ static int next_answer(struct sb_con_priv *c)
     return rc;
 }
 
+// Ends a pipeline that was sent: receives its remaining answers, which counts
+// the statements, and drops their rows. 0 or SB_E*.
+static int end_sent(struct sb__child *k)
+{
+    struct sb_con_priv *c = k->con;
+    struct sb__pipe *p = &c->pipe;
+    int rc = 0;
+
+    if (p->state != SB__PIPE_SENT)
+        return 0;
+    while (p->next < p->n) {
+        rc = next_answer(c);
+        if (rc)
+            return rc;
+        sb__result_new(c, NULL);
+        sb__result_end(c);
+    }
+    set_state(c, SB__PIPE_NONE);
+    if (has_ops(c))
+        rc = c->sql->pipeline_end(c->conn, &c->err);
+    sb__children_free_late(c);
+    if (rc == 0)
+        return 0;
+    c->err.code = rc;
+    return sb__error_report(c, "pipeline", "", 0);
+}
+
+static const struct sb__child_ops pipe_ops = {
+    .settle = end_sent, .abandon = drop_pipeline, .orphan = orphan
+};
+
+int sb_con_pipeline(struct sb_con *con)
+{
+    struct sb_con_priv *c = (struct sb_con_priv *)con;
+    struct sb__pipe *p = &c->pipe;
+    int rc;
+
+    if (p->state == SB__PIPE_OPEN)
+        return sb__error_usage(c, "a pipeline is already open");
+    rc = sb__call_ready(c);
+    if (rc)
+        return rc;
+    if (!c->sql)
+        return sb__error_usage(c, "the driver has no SQL operations");
+    if (!p->child.con) {
+        p->child.ops = &pipe_ops;
+        sb_buf_init(&p->bytes, 0);
+        sb__child_add(c, &p->child);
+    }
+    sb__stmts_make_room(c, 0);
+    sb__pipe_clear(p);
+    set_state(c, SB__PIPE_OPEN);
+    return 0;
+}
+
 struct sb_rs *sb_con_pipeline_next(struct sb_con *con)
 {
     struct sb_con_priv *c = (struct sb_con_priv *)con;
@@ -227,20 +236,22 @@ struct sb_rs *sb_con_pipeline_next(struct sb_con *con)
     return next_answer(c) ? NULL : sb__result_new(c, NULL);
 }
 
-int sb_con_pipeline_run(struct sb_con *con)
+int sb_con_pipeline_end(struct sb_con *con)
 {
     struct sb_con_priv *c = (struct sb_con_priv *)con;
+
+    if (c->pipe.state != SB__PIPE_SENT)
+        return 0;
+    sb__result_end(c);
+    return end_sent(&c->pipe.child);
+}
+
+int sb_con_pipeline_run(struct sb_con *con)
+{
     int n = sb_con_pipeline_send(con);
+    int rc = n > 0 ? sb_con_pipeline_end(con) : 0;
 
-    for (int i = 0; i < n; i++) {
-        int rc = next_answer(c);
-
-        if (rc)
-            return rc;
-        sb__result_new(c, NULL);
-        sb__result_end(c);
-    }
-    return n > 0 && end_sent(&c->pipe.child) ? c->err.code : n;
+    return rc ? rc : n;
 }
 
 void sb_con_pipeline_drop(struct sb_con *con)

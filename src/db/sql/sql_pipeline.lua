@@ -8,9 +8,11 @@ local connection = sb.sql.connection
 local check, raise = sb.sql.check, sb.sql.raise
 local own, keep = sb.sql.own, sb.sql.keep
 local NONE = 0
+local sent = sb.sent or {}
+sb.sent = sent
 
 sb.cdef("sql", "sb_con_pipeline sb_con_pipeline_run sb_con_pipeline_send " ..
-        "sb_con_pipeline_next sb_con_pipeline_drop")
+        "sb_con_pipeline_next sb_con_pipeline_end sb_con_pipeline_drop")
 
 -- After this, queries and executions are only collected: pipeline_run() or
 -- pipeline_send() sends them together.
@@ -49,6 +51,12 @@ function connection:pipeline_send()
    if n < 0 then
       raise(self, "<pipeline>", 2)
    end
+   for i = 1, #sent do
+      if sent[i] == self then
+         return n
+      end
+   end
+   sent[#sent + 1] = self
    return n
 end
 
@@ -61,5 +69,16 @@ function connection:pipeline_next()
       return rs
    elseif self.error ~= NONE then
       raise(self, "<pipeline>", 2)
+   end
+end
+
+-- Ends the pipelines that the event has sent.
+return function()
+   for i = #sent, 1, -1 do
+      local con = sent[i]
+      sent[i] = nil
+      if C.sb_con_pipeline_end(con) < 0 then
+         raise(con, "<pipeline>", 2)
+      end
    end
 end

@@ -129,6 +129,7 @@ struct pgsql_conn {
     struct sb_buf closed; // DEALLOCATE statements for closed statements
     unsigned nclosed;
     bool synced;         // the end of the pipeline was sent
+    bool drained;        // its answer was received
     bool failed;         // it could not be sent, or an answer was an error
     uint32_t unanswered; // its statements whose answers were not received
     // Bulk load.
