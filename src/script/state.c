@@ -570,7 +570,7 @@ static int body(struct sb__state *st, struct sb_err *err)
         sb_err_set(err, SB_ESCRIPT,
             "%s in the current folder is no Lua script (%.200s): to run the "
             "workload that it hides, give its path, %s",
-            s->path, sb__error_text(L), s->hidden);
+            s->path, sb__error_text(L, true), s->hidden);
         lua_settop(L, 0);
         return SB_ESCRIPT;
     }
