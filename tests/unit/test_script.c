@@ -302,7 +302,7 @@ static const char *text_of(lua_State *L, const char *value)
     lua_settop(L, 0);
     CHECK_INT(luaL_loadstring(L, value), 0);
     CHECK_INT(lua_pcall(L, 0, 1, 0), 0);
-    snprintf(out, sizeof(out), "%s", sb__error_text(L));
+    snprintf(out, sizeof(out), "%s", sb__error_text(L, true));
     return out;
 }
 
