@@ -269,6 +269,36 @@ static const char *failure_of(
     return *a->no_rate ? a->no_rate : NULL;
 }
 
+// A run waits for the last event of each user, so all are a little longer than
+// --time. More than this changes what rates mean.
+#define OVERRUN_SECONDS 1
+#define OVERRUN_SHARE   0.05
+
+static double overrun(const struct sb_text_times *times)
+{
+    double over = times->seconds - times->planned;
+
+    return times->planned > 0 && over > OVERRUN_SECONDS &&
+                   over > times->planned * OVERRUN_SHARE
+               ? over
+               : 0;
+}
+
+static struct sb_outcome outcome(const struct sb__listening *t,
+    const struct sb_run_result *res, int status, bool unwritten)
+{
+    const struct sb_app *a = t->a;
+
+    return (struct sb_outcome){
+        .reason = reason(res->end),
+        .status = status,
+        .unwritten = unwritten,
+        .failure = failure_of(a, res),
+        .limit = a->asserts.by ? a->asserts.why : NULL,
+        .overrun = res->end == SB_END_LIMIT ? overrun(&t->times) : 0,
+    };
+}
+
 int sb__app_status_of(const struct sb_run_result *res)
 {
     switch (res->end) {
@@ -301,12 +331,8 @@ static void draft_files(struct sb__listening *t, const struct sb_report *r)
 
     if (status == SB_EXIT_OK && sb__app_limits_missed(a))
         status = SB_EXIT_LIMITS;
-    const struct sb_outcome o = {
-        .reason = reason(res->end),
-        .status = status ? status : t->status,
-        .failure = failure_of(a, res),
-        .limit = a->asserts.by ? a->asserts.why : NULL,
-    };
+    const struct sb_outcome o = outcome(
+        t, res, status ? status : t->status, false);
 
     sb_reporters_draft(&a->reporters, &o);
 }
@@ -321,6 +347,9 @@ static void on_final(void *data, const struct sb_report *r)
     sb_log_progress_done();
     note_loop(t->a, r);
     prepare_text(t->a, r);
+    t->times = (struct sb_text_times){ .seconds = r->total_s,
+        .planned = (double)t->a->run.time / 1e9,
+        .warmup = r->warmup };
     draft_files(t, r);
     if (t->a->script && sb_script_before_final(t->a->script, &err))
         sb_log(SB_LOG_FATAL, "%s", err.msg);
@@ -329,9 +358,6 @@ static void on_final(void *data, const struct sb_report *r)
         print_script_line(t, r);
         t->printed = true;
     }
-    t->times = (struct sb_text_times){ .seconds = r->total_s,
-        .planned = (double)t->a->run.time / 1e9,
-        .warmup = r->warmup };
     sb_text_found(&t->a->text, r);
     sb_app_client_final(t->a, r);
     // Erlang's formula is that of a constant load.
@@ -398,13 +424,7 @@ int sb__app_finish_reports(
 
     if (unwritten)
         status = SB_EXIT_FAILED;
-    const struct sb_outcome o = {
-        .reason = reason(res->end),
-        .status = status,
-        .unwritten = unwritten,
-        .failure = failure_of(a, res),
-        .limit = a->asserts.by ? a->asserts.why : NULL,
-    };
+    const struct sb_outcome o = outcome(t, res, status, unwritten);
 
     if (t->printed)
         sb_text_end(&a->text, &o, &t->times);

@@ -414,16 +414,21 @@ static json_t *merged_facts(const struct merge *m)
 static json_t *merged_end(const struct merge *m)
 {
     json_t *worst = NULL;
+    double overrun = 0;
 
     for (unsigned i = 0; i < m->nruns; i++) {
         json_t *end = json_object_get(m->run[i]->json, "end");
+        double own = json_number_value(json_object_get(end, "overrun"));
 
+        overrun = own > overrun ? own : overrun;
         if (!worst || json_integer_value(json_object_get(end, "status")) >
                           json_integer_value(json_object_get(worst, "status")))
             worst = end;
     }
     worst = worst ? json_copy(worst) : json_object();
     json_object_set_new(worst, "seconds", json_real(m->seconds));
+    if (overrun > 0)
+        json_object_set_new(worst, "overrun", json_real(overrun));
     return worst;
 }
 

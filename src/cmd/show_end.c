@@ -118,7 +118,8 @@ void sb__show_end(const struct sb_result_run *run, struct sb_text *text)
     if (time && sb_units_duration(time, INT64_C(1000000000), &ns) == 0)
         times.planned = (double)ns / 1e9;
     sb_text_end(text,
-        &(struct sb_outcome){
-            .reason = sb_result_member(end, "reason"), .limit = limit },
+        &(struct sb_outcome){ .reason = sb_result_member(end, "reason"),
+            .limit = limit,
+            .overrun = json_number_value(json_object_get(end, "overrun")) },
         &times);
 }

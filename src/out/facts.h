@@ -82,6 +82,7 @@ struct sb_outcome {
     bool unwritten;      // it is not 0 only because a report lacks something
     const char *failure; // one sentence, or NULL
     const char *limit;   // which limit of --assert ended it, or NULL
+    double overrun;      // s by which it was longer than --time; 0: not notably
 };
 
 #endif

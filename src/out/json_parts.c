@@ -233,6 +233,8 @@ json_t *sb_json_outcome(const struct sb_outcome *o, double seconds)
 
     if (ok && o->limit)
         ok = sb__json_set_text(end, "limit", o->limit);
+    if (ok && o->overrun > 0)
+        ok = sb__json_set(end, "overrun", sb_json_number(o->overrun));
     return sb__json_complete(end, ok);
 }
 

@@ -85,8 +85,8 @@ struct sb_text_times {
     bool warmup;    // it ended during its warm-up
 };
 
-// Prints a line about a run that a signal or a limit of --assert ended;
-// otherwise nothing.
+// Prints a line about a run that a signal or a limit of --assert ended, or that
+// was longer than --time; otherwise nothing.
 void sb_text_end(struct sb_text *t, const struct sb_outcome *o,
     const struct sb_text_times *times);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The last line of the report of a run that ended early.
+// The last line of the report of a run that ended early or late.
 #include <string.h>
 
 #include "base/escape.h"
@@ -28,5 +28,10 @@ void sb_text_end(struct sb_text *t, const struct sb_outcome *o,
     else if (o->limit)
         fprintf(t->out, "The run ended after %.1f%s s: %s\n\n", times->seconds,
             of, why);
+    else if (o->overrun > 0)
+        fprintf(t->out,
+            "The run took %.1f s instead of %g: users were still busy after "
+            "--time\n\n",
+            times->seconds, times->seconds - o->overrun);
     fflush(t->out);
 }

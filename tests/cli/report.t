@@ -337,3 +337,19 @@ a handler.
   > EOF
   $ sysbench tail.lua run --time=2 --report-interval=0.01 >out
   $ [ "$(grep -c '] line' out)" -gt 8 ]
+
+A run that takes notably longer than --time says so; result files keep that. Two events
+of 3 s are longer than 4 s by more than 1 s and 5 %; one is not longer at all.
+
+  $ echo 'function event() os.execute("sleep 3") end' >slow.lua
+  $ took() { sed -n "s/took [0-9.]* s/took N s/p"; }
+  $ sysbench slow.lua run --time=4 --report=json=late.json 2>&1 | took
+  The run took N s instead of 4: users were still busy after --time
+  $ sysbench show late.json | took
+  The run took N s instead of 4: users were still busy after --time
+  $ sysbench slow.lua run --time=60 --events=1 --report=json=early.json | took
+  $ overrun() { python3 -c 'import json, sys
+  > print(json.load(open(sys.argv[1]))["runs"][0]["end"].get("overrun", 0) > 1)' "$1"; }
+  $ overrun late.json && overrun early.json
+  True
+  False

@@ -80,6 +80,9 @@ function endings(run) {
         out.push(missedLimits(run));
     else if (end && end.status)
         out.push(`The exit status of the program was ${end.status}.`);
+    if (end && end.overrun)
+        out.push(`The run took ${num(end.overrun)} s longer than --time, ` +
+            "because users were still busy.");
     if (!run.completed)
         out.push("No event was completed.");
     const missing = run.doc.intervals.missing;
