@@ -74,6 +74,18 @@ and one takes long.
   >     --threads=2 --time=0 --report=none run 2>/dev/null
   early\t0\tended\t1\tbegun\t20000 (esc)
 
+The null driver stores nothing: neither ddl nor the command check of any workload has
+a meaning.
+
+  $ for command in prepare run cleanup; do
+  >     sysbench ddl --db-driver=null --verbosity=1 $command 2>&1 | grep -o 'ddl needs.*'
+  > done | uniq -c
+        3 ddl needs a database: the null driver stores nothing
+  $ for workload in ddl crud json ycsb failover tpcc iibench oltp_read_write oltp_0_4; do
+  >     sysbench $workload --db-driver=null --verbosity=1 check 2>&1
+  > done | uniq -c
+        9 FATAL: the command check needs a database: the null driver stores nothing
+
 A run begins with what exists.
 
   $ ddl prepare --threads=3 --verbosity=1

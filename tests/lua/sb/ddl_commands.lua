@@ -21,6 +21,11 @@ ffi.cdef("int usleep(unsigned int);")
 -- Counters of sysbench.parallel.ticket().
 local FIRST_KEY = 0
 
+local function connect(opt)
+   require("sb.options").need_storage("ddl")
+   return own_tables.connect("ddl", opt)
+end
+
 -- What exists ----------------------------------------------------------------
 
 -- Returns the numbers of the tables of schema s, as a set.
@@ -138,7 +143,7 @@ end
 
 -- Checks what exists, and selects the order of phases.
 function M.start(opt)
-   local con, d = own_tables.connect("ddl", opt)
+   local con, d = connect(opt)
    local begin = opt.action == "alter" and require_altered or start_tables
    begin(con, d, opt)
    con:disconnect()
@@ -181,7 +186,7 @@ function M.finish(opt)
       local begun, left = ddl.begun_and_left(n)
       if begun:last() > left:last() then
          if not con then
-            con, d = own_tables.connect("ddl", opt)
+            con, d = connect(opt)
          end
          stop_changes(con, d, opt, n)
          undo_announced(con, d, opt, n)
@@ -301,7 +306,7 @@ end
 
 function M.prepare(opt)
    refuse_alter(opt, "prepare")
-   local con, d = own_tables.connect("ddl", opt)
+   local con, d = connect(opt)
    if sysbench.tid == 0 then
       if exists(con, d, opt) then
          error("ddl: the tables exist already; use the command cleanup", 0)
@@ -365,7 +370,7 @@ local function check_tables(con, d, opt)
 end
 
 function M.check(opt)
-   local con, d = own_tables.connect("ddl", opt)
+   local con, d = connect(opt)
    if sysbench.tid == 0 then
       if opt.action == "alter" then
          check_unaltered(con, d, opt)
@@ -386,7 +391,7 @@ end
 -- look() raises an error if a schema contains something else, which DROP SCHEMA
 -- would drop in some databases.
 function M.cleanup(opt)
-   local con, d = own_tables.connect("ddl", opt)
+   local con, d = connect(opt)
    if opt.action == "alter" then
       cleanup_altered(con, d, opt)
    else

@@ -179,6 +179,7 @@ end
 -- Checks all tables. opt: normalized options. own_texts: the script computes c
 -- and pad itself, so their lengths are not checked.
 function M.check(opt, own_texts)
+   require("sb.options").need_storage("the command check")
    local drv = sysbench.sql.driver()
    local d = dialect.of(drv)
    if not d.find_table then

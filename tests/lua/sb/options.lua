@@ -29,6 +29,14 @@ function M.need_command(more)
    end
 end
 
+-- Raises an error with the null driver. what: a workload or command that reads
+-- back what it has stored.
+function M.need_storage(what)
+   if sysbench.opt.db_driver == "null" then
+      error(what .. " needs a database: the null driver stores nothing", 0)
+   end
+end
+
 local minimum = {tables = 1, table_size = 0, range_size = 1, reconnect = 0,
    random_points = 1, number_of_ranges = 1}
 

@@ -15,6 +15,9 @@ function M.declare(commands, normalize)
       if type(list) == "string" then
          list = require(list)
       end
+      if name == "check" then
+         require("sb.options").need_storage("the command check")
+      end
       list[name](normalize(sysbench.opt))
    end
    sysbench.cmdline.commands = {}

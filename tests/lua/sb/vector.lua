@@ -50,9 +50,10 @@ end
 
 -- Returns the SQL of vectors for the driver: see sb/dialect/sqlite_vector.lua.
 function M.dialect()
+   require("sb.options").need_storage("vector")
    local drv = sysbench.sql.driver()
    local name = require("sb.dialect").of(drv).name
-   if not name or name == "null" then
+   if not name then
       error(string.format("vector does not support the driver %s", drv:name()),
          0)
    end
