@@ -171,7 +171,7 @@ void sb_app_workload_hint(
     const struct sb_app *a, const char *name, char *out, size_t size);
 // Prints on stderr that the command does not exist, and which commands do.
 // known ends with NULL.
-void sb_app_unknown_command(const char *command, const char *const *known);
+void sb_app_unknown_command(const struct sb_app *a, const char *const *known);
 // Called after an invalid option. Two workloads are called oltp: if the other
 // one has the option, *err says so.
 void sb_app_option_hint(struct sb_app *a, struct sb_err *err);

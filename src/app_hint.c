@@ -77,11 +77,17 @@ void sb_app_workload_hint(
 
 // Commands --------------------------------------------------------------------
 
-void sb_app_unknown_command(const char *command, const char *const *known)
+void sb_app_unknown_command(const struct sb_app *a, const char *const *known)
 {
+    const char *command = a->command;
+    struct sb_err err;
     struct sb_near near;
     struct sb_buf text;
 
+    if (sb_opts_unshown(a->opts, command, &err)) {
+        sb_log(SB_LOG_USAGE, "%s", err.msg);
+        return;
+    }
     sb_near_init(&near, command);
     for (size_t i = 0; known[i]; i++)
         sb_near_try(&near, known[i]);

@@ -62,7 +62,7 @@ static int perform_builtin(struct sb_app *a)
         static const char *const more[] = { "cleanup", "help", "prepare", "run",
             NULL };
 
-        sb_app_unknown_command(a->command, b->command ? more : known);
+        sb_app_unknown_command(a, b->command ? more : known);
         return SB_EXIT_FAILED;
     }
     if (!b->command) {

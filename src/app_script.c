@@ -49,7 +49,7 @@ static int not_implemented(const struct sb_app *a)
             hidden ? ": a file of the current folder hides the workload " : "",
             hidden ? hidden : "");
     else
-        sb_app_unknown_command(a->command, sb_script_commands(a->script));
+        sb_app_unknown_command(a, sb_script_commands(a->script));
     return SB_EXIT_FAILED;
 }
 

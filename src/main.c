@@ -76,6 +76,9 @@ static int read_positionals(struct sb_app *a, struct sb_err *err)
         return 0;
     }
     const char *extra = sb_opts_positional(a->opts, n);
+    for (size_t i = 0; extra && i <= n; i++)
+        if (sb_opts_unshown(a->opts, sb_opts_positional(a->opts, i), err))
+            return err->code;
     if (extra)
         return sb_err_set(
             err, SB_EUSAGE, "Unrecognized command line argument: %s", extra);
@@ -101,6 +104,8 @@ static int load_script(struct sb_app *a, struct sb_err *err)
     sb_app_script_env(a, &env);
     int rc = sb_app_load_script(a, &a->script, &env, a->test, err);
 
+    if (rc == SB_ENOTFOUND && sb_opts_unshown(a->opts, a->test, err))
+        return err->code;
     if (rc == SB_ENOTFOUND && a->o.mix[0] && !a->o.test[0])
         rc = sb_err_set(err, SB_EUSAGE,
             "--mix names the workloads, and one command follows: "

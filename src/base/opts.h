@@ -90,6 +90,14 @@ int sb_opts_env(struct sb_opts *o, char *const *envp, struct sb_err *err);
 
 // Positional argument n (0: test name, 1: command), or NULL.
 const char *sb_opts_positional(const struct sb_opts *o, size_t n);
+// A positional argument is neither a test nor a command. SB_EUSAGE with a
+// message for it if it must not be shown, because it follows an option such as
+// --mysql-password without a value. 0: it may be shown; NULL may.
+int sb_opts_unshown(
+    const struct sb_opts *o, const char *argument, struct sb_err *err);
+// Returns a copy of the text without the passwords in it: in URLs, connection
+// strings and command lines. The caller frees it. NULL: out of memory.
+char *sb_opts_hide(const char *text);
 
 // Adds a table whose values are stored in `target` (the options struct of the
 // module): stores every default, then applies the settings received so far in

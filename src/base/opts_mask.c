@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -350,11 +351,44 @@ static void hide_bare_logins(struct masked *m)
     }
 }
 
+// True if a word, which is an option in the way of a command line, has a secret
+// behind it: "-p" of clients of databases, "--password".
+static bool needs_secret(const char *word, size_t len)
+{
+    char name[64];
+
+    if (len == 2)
+        return word[0] == '-' && word[1] == 'p';
+    if (len < 3 || memcmp(word, "--", 2) != 0 || memchr(word, '=', len))
+        return false;
+    snprintf(name, sizeof(name), "%.*s", (int)len - 2, word + 2);
+    return sb_opts_secret_name(name);
+}
+
+// Command lines: "-pSECRET", "-p SECRET", "--password SECRET".
+static void hide_arguments(struct masked *m)
+{
+    const char *p = skip_spaces(m->text), *end;
+
+    for (; *p; p = skip_spaces(end)) {
+        end = word_end(p);
+        if (needs_secret(p, (size_t)(end - p))) {
+            p = skip_spaces(end);
+            end = word_end(p);
+            if (*p != '-')
+                hide(m, p, end);
+        } else if (p[0] == '-' && p[1] == 'p') {
+            hide(m, p + 2, end);
+        }
+    }
+}
+
 static void find_secrets(struct masked *m)
 {
     bool url = false;
 
     hide_keys(m);
+    hide_arguments(m);
     for (const char *p = m->text; (p = strstr(p, "://")); url = true) {
         p += 3;
         hide_login(m, p);
@@ -405,6 +439,18 @@ int sb__opts_mask_into(struct sb_buf *b, const char *text, bool whole)
     }
     free(hidden);
     return b->failed ? SB_ENOMEM : 0;
+}
+
+char *sb_opts_hide(const char *text)
+{
+    struct sb_buf b = { 0 };
+
+    if (*text == '\0')
+        return strdup("");
+    if (sb__opts_mask_into(&b, text, false) == 0)
+        return b.data;
+    sb_buf_done(&b);
+    return NULL;
 }
 
 const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole)

@@ -54,10 +54,12 @@ struct sb__opts_script {
 };
 
 struct sb_opts {
-    struct sb__opts_mem *mem;        // everything the registry allocated
-    struct sb__opts_list settings;   // struct sb__opts_setting *
-    struct sb__opts_list decls;      // struct sb__opts_decl *
-    struct sb__opts_list positions;  // char *
+    struct sb__opts_mem *mem;       // everything the registry allocated
+    struct sb__opts_list settings;  // struct sb__opts_setting *
+    struct sb__opts_list decls;     // struct sb__opts_decl *
+    struct sb__opts_list positions; // char *
+    // One of them that may be the value of the option before it, a secret.
+    const char *unshown, *unshown_after;
     struct sb__opts_list scripts;    // struct sb__opts_script *, by title
     struct sb__opts_list deprecated; // struct sb__opts_decl *, given before
     bool warns;                      // set by sb_opts_warn(): warn at once

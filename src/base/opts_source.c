@@ -33,7 +33,9 @@ static int read_option(struct sb_opts *o, char *arg, struct sb_err *err)
     return sb__opts_add_setting(o, &s, err);
 }
 
-static int read_argument(struct sb_opts *o, char *arg, struct sb_err *err)
+// before: the argument before this one, as the user gave it.
+static int read_argument(
+    struct sb_opts *o, const char *before, char *arg, struct sb_err *err)
 {
     struct sb__opts_setting help = { .name = "help", .source = SB_SRC_CMDLINE };
     char *copy;
@@ -50,6 +52,15 @@ static int read_argument(struct sb_opts *o, char *arg, struct sb_err *err)
     copy = sb__opts_strdup(o, arg);
     if (!copy || sb__opts_push(o, &o->positions, copy))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
+    // Such an option may have no value, as in "--mysql-password run".
+    if (strncmp(before, "--", 2) == 0 && !strchr(before, '=') &&
+        sb_opts_secret_name(before + 2)) {
+        o->unshown = copy;
+        o->unshown_after = before;
+    }
+    // As other clients take it: an error, see above.
+    if (strcmp(before, "-p") == 0)
+        sb__opts_overwrite(arg, true);
     return 0;
 }
 
@@ -61,7 +72,8 @@ int sb_opts_argv(struct sb_opts *o, int argc, char **argv, struct sb_err *err)
     // while the user reads the message.
     for (int i = 1; i < argc; i++) {
         struct sb_err later;
-        int one = read_argument(o, argv[i], rc ? &later : err);
+        int one = read_argument(
+            o, i > 1 ? argv[i - 1] : "", argv[i], rc ? &later : err);
 
         if (!rc)
             rc = one;
@@ -72,6 +84,16 @@ int sb_opts_argv(struct sb_opts *o, int argc, char **argv, struct sb_err *err)
 const char *sb_opts_positional(const struct sb_opts *o, size_t n)
 {
     return n < o->positions.len ? o->positions.item[n] : NULL;
+}
+
+int sb_opts_unshown(
+    const struct sb_opts *o, const char *argument, struct sb_err *err)
+{
+    if (!argument || argument != o->unshown)
+        return 0;
+    return sb_err_set(err, SB_EUSAGE,
+        "Unrecognized command line argument after %s: write %s=...",
+        o->unshown_after, o->unshown_after);
 }
 
 // Variables that are read elsewhere and are not options.

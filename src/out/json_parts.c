@@ -97,10 +97,13 @@ static json_t *labels(const struct sb_opt_list *list)
         const char *sign = strchr(list->item[i], '=');
         char *key = strndup(list->item[i], (size_t)(sign - list->item[i]));
         json_t *clean = key ? sb_json_text(key) : NULL;
+        char *value = sb_opts_hide(sign + 1);
 
-        ok = clean && sb__json_set_text(o, json_string_value(clean),
-                          sb_opts_secret_name(key) ? "***" : sign + 1);
+        ok = clean && value &&
+             sb__json_set_text(o, json_string_value(clean),
+                 sb_opts_secret_name(key) ? "***" : value);
         json_decref(clean);
+        free(value);
         free(key);
     }
     return sb__json_complete(o, ok);

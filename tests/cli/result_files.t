@@ -439,6 +439,17 @@ A label that is a secret by its name is not shown.
   text:0
   [1]
 
+The same in the value of a label: a URL, and a password as other clients take it.
+
+  $ sysbench metrics.lua --db-driver=null --events=1 --report=json=l.json,text \
+  >     --label="url=x://u:SECRET@h,a=mysql -pSECRET,b=mysql -p SECRET -v,c=" \
+  >     --report-context run >text
+  $ ask l.json "r['labels']"; grep -c SECRET l.json text
+  {'url': 'x://u:***@h', 'a': 'mysql -p***', 'b': 'mysql -p *** -v', 'c': ''}
+  l.json:0
+  text:0
+  [1]
+
 Names that are no UTF-8 or too long: each file is valid, and different texts are
 different operations.
 

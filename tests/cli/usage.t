@@ -33,7 +33,35 @@ underscores as the user typed them.
   invalid option: -x (options begin with two dashes)
   [1]
   $ sb cpu run -pSECRET
-  invalid option: -p****** (options begin with two dashes)
+  invalid option: -p*** (options begin with two dashes)
+  [1]
+  $ sb cpu run -p SECRET
+  invalid option: -p (options begin with two dashes)
+  [1]
+  $ sb oltp_read_only --mysql-password SECRET run
+  Unrecognized command line argument after --mysql-password: write --mysql-password=...
+  [1]
+  $ sb --mysql-password SECRET oltp_read_only run
+  Unrecognized command line argument after --mysql-password: write --mysql-password=...
+  [1]
+  $ sb --password SECRET run
+  Unrecognized command line argument after --password: write --password=...
+  [1]
+  $ sb --auth-token SECRET
+  Unrecognized command line argument after --auth-token: write --auth-token=...
+  [1]
+  $ sb oltp_read_only --db-driver=sqlite run --mysql-pasword SECRET
+  Unrecognized command line argument after --mysql-pasword: write --mysql-pasword=...
+  [1]
+  $ sysbench oltp_read_only --db-driver=null --mysql-password run --events=1 |
+  >     grep -c 'total number of events: *1$'
+  1
+  $ echo 'mysql-user=sbtest -p SECRET' >one.cnf
+  $ sysbench oltp_read_only --config-file=one.cnf --print-config run | grep -o "^#mysql-user=sbtest -p [^ ]*"
+  #mysql-user=sbtest -p ***
+  $ echo '--threads=4 --mysql-password SECRET run' >one.cnf
+  $ sb cpu --config-file=one.cnf run
+  Invalid value for the 'threads' option: '4 --mysql-password *** run' (must be a whole number), set by one.cnf:1
   [1]
   $ sb cpu run --
   invalid option: -- (a name must follow the dashes)
