@@ -101,11 +101,22 @@ static bool send_numbered(struct sbmo_conn *c, const struct sbmo_command *cmd,
     return transmit(c, cmd, body, c->with_number, reply, e);
 }
 
+// The error in a reply that is "ok": a write failed, or was not acknowledged as
+// asked. Commands that are no writes have them too, such as an aggregate with
+// $out or $merge, in each of its batches.
+static int check_reply(const bson_t *reply, struct sb_err *err)
+{
+    struct sbmo_complaint p;
+
+    return sbmo_read_complaint(&p, bson_get_data(reply), reply->len)
+               ? sbmo_set_complaint(&p, err)
+               : 0;
+}
+
 int sbmo_run(struct sbmo_conn *c, const struct sbmo_command *cmd,
     const bson_t *body, struct sb_err *err)
 {
     bson_t *reply = sbmo_result_batch(&c->result);
-    struct sbmo_complaint p;
     bson_error_t e;
     bool fine;
 
@@ -119,10 +130,7 @@ int sbmo_run(struct sbmo_conn *c, const struct sbmo_command *cmd,
     c->has_reply = reply->len > 5;
     if (!fine)
         return sbmo_fail(c, &e, c->has_reply ? reply : NULL, err);
-    if (c->has_reply && cmd->kind->result == SB_RESULT_WRITE &&
-        sbmo_read_complaint(&p, bson_get_data(reply), reply->len))
-        return sbmo_set_complaint(&p, err);
-    return 0;
+    return c->has_reply ? check_reply(reply, err) : 0;
 }
 
 // Cursors --------------------------------------------------------------------
@@ -188,6 +196,8 @@ static int get_more(struct sbmo_conn *c, const struct sbmo_command *cmd,
         rc = sbmo_no_memory(err);
     else if (!transmit(c, &more, &body, opts, reply, &e))
         rc = sbmo_fail(c, &e, reply->len > 5 ? reply : NULL, err);
+    else
+        rc = check_reply(reply, err);
     bson_destroy(&body);
     return rc;
 }

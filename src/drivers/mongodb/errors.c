@@ -122,6 +122,29 @@ static void take_first(struct sbmo_complaint *c, const struct sb_elem *list)
         c->others++;
 }
 
+// Takes the first of n failed writes of a bulkWrite: its reply has a cursor
+// with a document for each write, or for each that failed.
+static void take_failed(
+    struct sbmo_complaint *c, const struct sb_elem *cursor, int64_t n)
+{
+    struct sb_elem batch, doc, e;
+    struct sb_walk w;
+
+    c->others = n > 1 ? (uint32_t)n - 1 : 0;
+    c->native = 8; // its document may be in a later batch
+    c->text = "a write of bulkWrite failed";
+    c->len = strlen(c->text);
+    if (!sb_bson_find(cursor->value, cursor->len, "firstBatch", &batch))
+        return;
+    sb_walk_into(&w, &batch);
+    while (sb_walk_more(&w, &doc))
+        if (sb_bson_find(doc.value, doc.len, "ok", &e) && !sb_elem_int(&e)) {
+            c->native = 0;
+            read_error(c, &doc);
+            return;
+        }
+}
+
 bool sbmo_read_complaint(
     struct sbmo_complaint *c, const uint8_t *reply, size_t len)
 {
@@ -129,7 +152,8 @@ bool sbmo_read_complaint(
         .type = SB_BSON_DOCUMENT, .value = reply, .len = (uint32_t)len
     };
     bool bad = false, concern = false, writes = false;
-    struct sb_elem e, at_concern = { 0 }, at_writes = { 0 };
+    struct sb_elem e, at_concern = { 0 }, at_writes = { 0 }, cursor = { 0 };
+    int64_t failed = 0; // writes of a bulkWrite
     struct sb_walk w;
 
     *c = (struct sbmo_complaint){ .text = "", .name = "" };
@@ -143,6 +167,10 @@ bool sbmo_read_complaint(
         } else if (sb_elem_is(&e, "writeConcernError")) {
             concern = true;
             at_concern = e;
+        } else if (sb_elem_is(&e, "cursor")) {
+            cursor = e;
+        } else if (sb_elem_is(&e, "nErrors")) {
+            failed = sb_elem_int(&e);
         } else if (sb_elem_is(&e, "errorLabels")) {
             take_labels(c, &e);
         }
@@ -153,6 +181,8 @@ bool sbmo_read_complaint(
     }
     if (writes)
         take_first(c, &at_writes);
+    else if (failed > 0 && cursor.value)
+        take_failed(c, &cursor, failed);
     if (concern && c->native == 0) {
         read_error(c, &at_concern);
         c->write_concern = true;
