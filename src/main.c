@@ -11,6 +11,9 @@
 #include "kit/limits.h"
 #include "kit/locale.h"
 
+// Stack of the main thread for a run with reports, whose script needs little.
+#define MIN_STACK (256 * 1024)
+
 extern char **environ;
 
 // The options of the program come first, because --config-file names another
@@ -305,7 +308,8 @@ static int without_output(const struct sb_app *a, int status)
     return a->cmd || status == SB_EXIT_OK ? SB_EXIT_FAILED : status;
 }
 
-int main(int argc, char **argv)
+// Not a part of main(), which must not need much stack.
+__attribute__((noinline)) static int run_program(int argc, char **argv)
 {
     struct sb_app a = { .argc = argc, .argv = argv };
     struct sb_err err = { 0 };
@@ -338,4 +342,18 @@ int main(int argc, char **argv)
         _exit(status);
     clean_up(&a);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long long stack = sb_raise_limit_of_stack(MIN_STACK);
+
+    if (stack) {
+        fprintf(stderr,
+            "FATAL: the stack is limited to %llu KiB (ulimit -s): at least "
+            "%d KiB are necessary\n",
+            stack / 1024, MIN_STACK / 1024);
+        return SB_EXIT_FAILED;
+    }
+    return run_program(argc, argv);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Limits of the process, for error messages.
+// Limits of the process: to raise them, and for error messages.
 #ifndef SB_KIT_LIMITS_H
 #define SB_KIT_LIMITS_H
 
@@ -31,6 +31,25 @@ static inline void sb_raise_limit_of_files(void)
         return;
     lim.rlim_cur = lim.rlim_max;
     setrlimit(RLIMIT_NOFILE, &lim);
+}
+
+// Raises the soft limit on the stack of the main thread to `bytes` if it is
+// lower. Returns 0, or the limit if the system does not allow it.
+static inline unsigned long long sb_raise_limit_of_stack(
+    unsigned long long bytes)
+{
+    struct rlimit lim;
+
+    if (getrlimit(RLIMIT_STACK, &lim) || lim.rlim_cur >= bytes)
+        return 0;
+    if (lim.rlim_max >= bytes) {
+        struct rlimit raised = lim;
+
+        raised.rlim_cur = bytes;
+        if (setrlimit(RLIMIT_STACK, &raised) == 0)
+            return 0;
+    }
+    return lim.rlim_cur;
 }
 
 // Returns the limit on open files; HUGE_VAL if there is none.

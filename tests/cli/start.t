@@ -58,3 +58,12 @@ Another name of a database than that of its driver.
   no driver 'SQLi' (did you mean sqlite?)
   $ sysbench oltp_read_only --db-driver=embedded run 2>&1 | grep -o 'no driver.*?)'
   no driver 'embedded' (did you mean sqlite?)
+
+A small stack of the main thread is raised, if the system allows it, or named.
+
+  $ (ulimit -Ss 64; sysbench --db-driver=null oltp_point_select --events=10 --time=0 run) |
+  >     grep events:
+      total number of events:              10
+  $ (ulimit -s 128; sysbench --version)
+  FATAL: the stack is limited to 128 KiB (ulimit -s): at least 256 KiB are necessary
+  [1]
