@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+
 #include "check.h"
 #include "cmd/cmd.h"
 
@@ -14,6 +16,7 @@ static void every_command_has_help(void)
 {
     struct sb_opts *opts = sb_opts_new();
 
+    setenv("COLUMNS", "1000", 1);
     for (size_t i = 0; sb_cmds[i]; i++) {
         char text[4096] = "", usage[256];
         FILE *out = fmemopen(text, sizeof(text), "w");
@@ -27,6 +30,7 @@ static void every_command_has_help(void)
         CHECK(sb_cmds[i]->run);
     }
     sb_opts_free(opts);
+    unsetenv("COLUMNS");
 }
 
 CHECK_FILE

@@ -431,6 +431,7 @@ static const char *printed(bool help)
     static char text[4096];
     FILE *f = fmemopen(text, sizeof(text), "w");
 
+    setenv("COLUMNS", "80", 1);
     if (help)
         sb_opts_help(o, &sample, 0, f);
     else
@@ -473,6 +474,7 @@ static void script_help(void)
     struct sb_opt_view view;
 
     begin();
+    setenv("COLUMNS", "80", 1);
     CHECK_INT(add(), 0);
     sb_opts_script_help(o, "x.lua options", f);
     fflush(f);
