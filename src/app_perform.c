@@ -17,14 +17,26 @@ static void notice_workers(const struct sb_app *a, const struct sb_builtin *b)
             b->name);
 }
 
+static void clear_limits(struct sb_app *a, const struct sb_builtin *b)
+{
+    if (a->run.events > 0)
+        sb_log(SB_LOG_WARNING,
+            "--events has no effect on the built-in test '%s': its own options "
+            "set how much it does",
+            b->name);
+    if (a->run.warmup_time > 0)
+        sb_log(SB_LOG_WARNING,
+            "--warmup-time has no effect on the built-in test '%s'", b->name);
+    a->run.events = a->run.warmup_time = 0;
+}
+
 static int run_builtin(struct sb_app *a, const struct sb_builtin *b)
 {
     struct sb_err err = { 0 };
 
     notice_workers(a, b);
-
     if (b->own_limit)
-        a->run.events = a->run.warmup_time = 0;
+        clear_limits(a, b);
     struct sb_workload *w = b->create(a->builtin_opts, &a->run, &err);
     if (!w) {
         sb_log(SB_LOG_FATAL, "%s", err.msg);

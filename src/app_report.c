@@ -337,6 +337,20 @@ static void draft_files(struct sb__listening *t, const struct sb_report *r)
     sb_reporters_draft(&a->reporters, &o);
 }
 
+// For example, because of a low rate. Scripts that end the run in their first
+// event want that.
+static void warn_of_nothing(
+    const struct sb__listening *t, const struct sb_report *r)
+{
+    const struct sb_counters *c = &r->whole->c;
+
+    if (c->completed == 0 && c->failed == 0 && t->res->end == SB_END_LIMIT &&
+        !t->res->err.code)
+        sb_log(SB_LOG_WARNING,
+            "no event was completed in %.4g s, so there are no figures",
+            r->total_s);
+}
+
 static void on_final(void *data, const struct sb_report *r)
 {
     struct sb__listening *t = data;
@@ -358,6 +372,7 @@ static void on_final(void *data, const struct sb_report *r)
         print_script_line(t, r);
         t->printed = true;
     }
+    warn_of_nothing(t, r);
     sb_text_found(&t->a->text, r);
     sb_app_client_final(t->a, r);
     // Erlang's formula is that of a constant load.

@@ -126,3 +126,18 @@ seqwr creates the files again, and says so if there are some.
   Did you run 'prepare' with different --file-total-size or --file-num values, or 'run' with --file-test-mode=seqwr, which truncates the files?
   $ sysbench fileio cleanup $seq --verbosity=2
   $ sysbench fileio run $seq --file-test-mode=seqwr --events=1 2>&1 >out
+
+Options without an effect, and a run without events.
+
+  $ warnings() { sysbench "$@" run 2>&1 | grep WARNING; }
+  $ warnings memory --memory-total-size=1M --events=3 --warmup-time=1
+  WARNING: --events has no effect on the built-in test 'memory': its own options set how much it does
+  WARNING: --warmup-time has no effect on the built-in test 'memory'
+  $ warnings mutex --mutex-locks=1 --events=3
+  WARNING: --events has no effect on the built-in test 'mutex': its own options set how much it does
+  $ warnings mutex --mutex-locks=1
+  [1]
+  $ warnings cpu --rate=0.01 --time=0.1 --rand-seed=1 | sed 's/in [0-9.]* s/in N s/'
+  WARNING: no event was completed in N s, so there are no figures
+  $ warnings cpu --events=1
+  [1]

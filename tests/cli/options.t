@@ -252,3 +252,23 @@ a list is given.
   number\t95 (esc)
   $ sysbench pct.lua --percentile=99,50 run | grep ^number
   number\t99 (esc)
+
+Options of the OLTP workloads that leave events without statements, or have no effect.
+
+  $ warnings() { sysbench "$@" --db-driver=null --events=1 run 2>&1 | grep WARNING; }
+  $ none='--point-selects=0 --range-selects=off --index-updates=0
+  >     --non-index-updates=0 --delete-inserts=0'
+  $ warnings oltp_read_write $none
+  WARNING: all numbers of statements are 0: transactions are only BEGIN and COMMIT
+  $ warnings oltp_read_only $none --skip-trx --check-tables=off
+  WARNING: all numbers of statements are 0: events do nothing
+  $ warnings oltp_write_only $none --index-updates=1
+  [1]
+  $ warnings oltp_read_write --range-selects=off --sum-ranges=3
+  WARNING: --sum-ranges=3 has no effect: --range-selects=off turns off all ranges
+  $ warnings oltp_point_select --point-selects=5
+  WARNING: --point-selects has no effect: an event of oltp_point_select is one query
+  $ for script in read_write read_only write_only point_select update_index; do
+  >     warnings oltp_$script
+  > done
+  [1]

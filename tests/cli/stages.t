@@ -54,7 +54,7 @@ The run ends with the last stage, or at --time or --events if that is earlier.
 The number of threads is the maximum; --threads may be larger.
 
   $ echo 'function event() end' >e.lua
-  $ run() { sysbench e.lua run "$@" | awk '/^Number of threads/
+  $ run() { sysbench e.lua run "$@" 2>/dev/null | awk '/^Number of threads/
   >     /total time:/ { print $3 + 0 < 3000 ? "early" : "late" }
   >     /number of events/'; }
   $ run --stages='threads=2 for 1h' --events=10

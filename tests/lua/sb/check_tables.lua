@@ -33,11 +33,64 @@ local needs = {
    insert = TABLES, update_index = ROWS, update_non_index = ROWS,
 }
 
+local function script_name()
+   local name = (sysbench.cmdline.script_path or ""):match("[^/]*$")
+   return (name:gsub("%.lua$", ""))
+end
+
 -- Returns the requirement of the script that was started; nil if it is not a
 -- bundled one.
 function M.needs()
-   local name = (sysbench.cmdline.script_path or ""):match("[^/]*$")
-   return needs[(name:gsub("%.lua$", ""))]
+   return needs[script_name()]
+end
+
+local RANGES = {"simple_ranges", "sum_ranges", "order_ranges",
+   "distinct_ranges"}
+local WRITES = {"index_updates", "non_index_updates", "delete_inserts"}
+
+local function sum(opt, names)
+   local n = 0
+   for _, name in ipairs(names) do
+      n = n + opt[name]
+   end
+   return n
+end
+
+-- Returns how many statements a transaction of the mix has besides BEGIN and
+-- COMMIT.
+local function statements(name, opt)
+   local reads = name == "oltp_write_only" and 0 or opt.point_selects +
+      (opt.range_selects and sum(opt, RANGES) or 0)
+   return reads + (name == "oltp_read_only" and 0 or sum(opt, WRITES))
+end
+
+-- Warns of options that make events do nothing, or have no effect.
+local function warn_of_options(opt)
+   local name = script_name()
+   if not (opt.point_selects and opt.sum_ranges and opt.index_updates) then
+      return -- an oltp_common.lua of the user declares other options
+   end
+   if name == "oltp_point_select" then
+      if opt.point_selects ~= 10 then -- the default of the other scripts
+         sysbench.warning("--point-selects has no effect: an event of " ..
+            "oltp_point_select is one query")
+      end
+      return
+   elseif not name:find("^oltp_[rw]") then
+      return
+   end
+   if statements(name, opt) == 0 then
+      sysbench.warning("all numbers of statements are 0: " .. (opt.skip_trx and
+         "events do nothing" or "transactions are only BEGIN and COMMIT"))
+   elseif name ~= "oltp_write_only" and not opt.range_selects then
+      for _, range in ipairs(RANGES) do
+         if opt[range] > 1 then
+            sysbench.warning(string.format("--%s=%d has no effect: " ..
+               "--range-selects=off turns off all ranges",
+               range:gsub("_", "-"), opt[range]))
+         end
+      end
+   end
 end
 
 -- Returns the message of the last error on the connection, otherwise err.
@@ -322,6 +375,7 @@ function M.before_run(settings)
       return
    end
    function sysbench.hooks.check_tables()
+      warn_of_options(sysbench.opt)
       if sysbench.opt.check_tables then
          M.check(settings and settings() or options.normalize(sysbench.opt),
             need)
