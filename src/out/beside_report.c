@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "out/json_private.h"
+#include "out/result_private.h"
 
 static const char *const phase_names[] = { "before", "during", "edges",
     "after" };
@@ -230,10 +231,10 @@ json_t *sb_beside_json(const struct sb_beside_figures *f)
 static double number_of(const json_t *o, const char *name)
 {
     const json_t *value = json_object_get(o, name);
-    const char *text = json_string_value(value); // beyond 2^53
+    uint64_t n;
 
-    if (text)
-        return strtod(text, NULL);
+    if (sb__result_is_count(value, &n)) // text beyond 2^53
+        return (double)n;
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 

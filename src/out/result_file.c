@@ -139,8 +139,9 @@ static int load_text(struct sb_result_file *f, FILE *in, struct sb_err *err)
 
 // Runs ------------------------------------------------------------------------
 
-// Converts rows that Jansson read. NULL if out of memory.
-static struct sb_rows *convert(struct sb_result_file *f, const json_t *rows)
+// Converts rows that Jansson read.
+static int convert(
+    struct sb_result_file *f, const json_t *rows, struct sb_err *err)
 {
     struct sb_rows *block = new_block(f);
     int rc = block ? 0 : SB_ENOMEM;
@@ -152,16 +153,20 @@ static struct sb_rows *convert(struct sb_result_file *f, const json_t *rows)
         for (size_t n = 0; rc == 0 && n < json_array_size(row); n++) {
             const json_t *v = json_array_get(row, n);
 
+            if (!json_is_number(v) && !json_is_null(v))
+                return sb_err_set(err, SB_EUSAGE,
+                    "%s: row %zu has a value that is not a number", f->path,
+                    i + 1);
             rc = sb__rows_value(
                 block, json_is_number(v) ? json_number_value(v) : NAN);
         }
     }
-    return rc ? NULL : block;
+    return rc ? sb_err_set(err, rc, "out of memory for %s", f->path) : 0;
 }
 
 // The number of the block with the rows of `member`, converted if necessary.
 static int find_block(struct sb_result_file *f, const json_t *run,
-    const char *member, unsigned *block)
+    const char *member, unsigned *block, struct sb_err *err)
 {
     json_t *rows = json_object_get(json_object_get(run, member), "rows");
     json_t *first = json_array_get(rows, 0);
@@ -173,7 +178,7 @@ static int find_block(struct sb_result_file *f, const json_t *run,
         return 0;
     }
     *block = f->nblocks;
-    return convert(f, rows) ? 0 : SB_ENOMEM;
+    return convert(f, rows, err);
 }
 
 static int read_columns(struct sb_result_run *r)
@@ -196,12 +201,49 @@ static int read_columns(struct sb_result_run *r)
     return 0;
 }
 
+// What the program itself counts or measures; not the time, which is negative
+// in a warm-up, and not counters of servers.
+static bool is_positive(const struct sb_result_column *c)
+{
+    static const char *const groups[] = { "run", "operation", "metric",
+        "client" };
+
+    for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+        if (strcmp(c->group, groups[i]) == 0)
+            return strcmp(c->figure, "time") != 0;
+    return false;
+}
+
+static int check_rows(const struct sb_result_run *r, struct sb_err *err)
+{
+    for (unsigned i = 0; i < r->ncols; i++) {
+        // Scripts may have larger values.
+        double most = strcmp(r->col[i].group, "metric") == 0 ? INFINITY
+                                                             : SB__LARGEST;
+
+        for (size_t row = 0;
+             is_positive(&r->col[i]) && row < r->intervals->nrows; row++) {
+            double v = sb_result_value(r, row, i);
+
+            if (v < 0 || v > most)
+                return sb_err_set(err, SB_EUSAGE,
+                    "row %zu of the intervals: \"%s\" is %s", row + 1,
+                    r->col[i].figure, v < 0 ? "negative" : "too large");
+        }
+    }
+    return 0;
+}
+
 static int read_run(
     struct sb_result_file *f, struct sb_result_run *r, struct sb_err *err)
 {
     struct sb_err why = { 0 };
     int rc = read_columns(r);
 
+    if (rc == 0)
+        rc = sb__result_numbers(r->json, &why);
+    if (rc == 0)
+        rc = check_rows(r, &why);
     if (rc == 0 && json_is_object(json_object_get(r->json, "counters")))
         rc = sb__result_totals(r, &why);
     if (rc == SB_ENOMEM)
@@ -222,9 +264,10 @@ static int read_runs(struct sb_result_file *f, struct sb_err *err)
     for (size_t i = 0; rc == 0 && i < n; i++) {
         f->run[i].json = json_array_get(runs, i);
         f->nruns = (unsigned)i + 1;
-        if (find_block(f, f->run[i].json, "intervals", &block[2 * i]) ||
-            find_block(f, f->run[i].json, "histograms", &block[2 * i + 1]))
-            rc = sb_err_set(err, SB_ENOMEM, "out of memory for %s", f->path);
+        rc = find_block(f, f->run[i].json, "intervals", &block[2 * i], err);
+        if (rc == 0)
+            rc = find_block(
+                f, f->run[i].json, "histograms", &block[2 * i + 1], err);
     }
     // Blocks do not move any more.
     for (size_t i = 0; rc == 0 && i < n; i++) {

@@ -9,9 +9,20 @@
 
 static double number_of(const json_t *o, const char *name)
 {
-    double v = json_number_value(json_object_get(o, name));
+    return json_number_value(json_object_get(o, name));
+}
 
-    return isfinite(v) ? v : 0;
+static int read_gauge(struct sb_snap_metric *m, const json_t *o,
+    const struct sb_metric_def *def, struct sb_err *err)
+{
+    const json_t *value = json_object_get(o, "value");
+
+    if (value && !json_is_null(value) &&
+        (!json_is_number(value) || json_number_value(value) < 0))
+        return sb_err_set(err, SB_EUSAGE,
+            "metric '%.60s': the value is not a number from 0", def->name);
+    m->value = json_is_null(value) ? NAN : json_number_value(value);
+    return 0;
 }
 
 // The scale decides how long a bucket of the histogram is, so it must be one
@@ -47,9 +58,7 @@ static int read_metric(
         return 0; // of a later version
     def.kind = m.kind = (enum sb_metric_kind)kind;
     if (kind == SB_METRIC_GAUGE)
-        m.value = json_is_null(json_object_get(o, "value"))
-                      ? NAN
-                      : number_of(o, "value");
+        rc = read_gauge(&m, o, &def, err);
     else if (kind == SB_METRIC_DISTRIBUTION)
         rc = read_distribution(&m, o, &def, err);
     if (rc == 0)

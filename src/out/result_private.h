@@ -6,6 +6,8 @@
 
 #include "out/result_file.h"
 
+// 2^64: no number is larger, except those of scripts.
+#define SB__LARGEST 18446744073709551616.0
 // What follows the name of a list of rows on its line.
 #define SB__ROWS_MARK "\"rows\":[\n"
 
@@ -21,7 +23,10 @@ int sb__rows_read(struct sb_rows *r, const char **p);
 // member that is wrong.
 int sb__result_totals(struct sb_result_run *r, struct sb_err *err);
 
-// result_counts.c. Reads an integer, or text of digits; false for others.
+// result_counts.c. Checks the numbers of a value and of all in it: their types,
+// their signs and sizes. SB_EUSAGE names the member.
+int sb__result_numbers(const json_t *value, struct sb_err *err);
+// Reads an integer, or text of digits; false for others.
 bool sb__result_is_count(const json_t *value, uint64_t *n);
 // Reads a member. A missing one is 0: files may be older than the member.
 // SB_EUSAGE.

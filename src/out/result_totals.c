@@ -392,11 +392,8 @@ static int read_ranks(struct sb_result_run *r, struct sb_err *err)
 int sb__result_totals(struct sb_result_run *r, struct sb_err *err)
 {
     bool open_loop = json_is_true(json_object_get(r->json, "open_loop"));
-    const json_t *end = json_object_get(r->json, "end");
     int rc = read_counters(&r->snap, json_object_get(r->json, "counters"), err);
 
-    if (rc == 0 && json_number_value(json_object_get(end, "seconds")) < 0)
-        rc = sb_err_set(err, SB_ERANGE, "\"seconds\" is negative");
     if (rc == 0)
         rc = read_latencies(&r->snap, r->json, open_loop, err);
     if (rc == 0)

@@ -204,6 +204,75 @@ Wrong files.
   FATAL: zeros is not a result file (written by --report=json=FILE)
   FATAL: negative.json: "seconds" is negative
   [1]
+
+Numbers are checked where they are read: NaN, what is no number, negative and too large
+ones. `wrong PATTERN VALUE...` replaces the first match by each value.
+
+  $ cat >numbers.lua <<'EOF'
+  > local hits = sysbench.metric("hits")
+  > local depth = sysbench.metric("depth", "gauge")
+  > local size = sysbench.metric("size", {kind = "distribution"})
+  > function event() hits:add(2) depth:set(3) size:record(4) sysbench.user.think(0.001) end
+  > EOF
+  $ run numbers.lua --db-driver=null --time=0.3 --report-interval=0.1 --rate=500 \
+  >     --report=none,json=numbers.json
+  $ cat >wrong.py <<'EOF'
+  > import re, subprocess, sys
+  > text = open('numbers.json').read()
+  > for value in sys.argv[2:]:
+  >     m = re.search(sys.argv[1], text)
+  >     open('wrong.json', 'w').write(text[:m.start(1)] + value + text[m.end(1):])
+  >     for command in ('show', 'merge', 'compare', 'report'):
+  >         more = {'merge': ['--output=out'], 'compare': ['numbers.json'],
+  >                 'report': ['--html=out']}.get(command, [])
+  >         p = subprocess.run(['sysbench', command, 'wrong.json'] + more,
+  >             capture_output=True, text=True)
+  >         told = (p.returncode, p.stderr) # a table of the other file is no harm
+  >         assert command == 'show' or told == first, (command, told, first)
+  >         first = told
+  >     print(p.returncode, p.stderr, end='')
+  > EOF
+  $ wrong() { /usr/bin/python3 wrong.py "$@" | sed 's/^1 FATAL: wrong.json//'; }
+  $ wrong '"threads":(2)' NaN '"NaN"' -1 2.5 true '{}' 99999999999999999999999
+   is not valid JSON: line *, column *: invalid token near 'NaN' (glob)
+  : "threads" is not a count
+  : "threads" is not a count
+  : "threads" is not a count
+  : "threads" is not a count
+  : "threads" is not a count
+   is not valid JSON: line *, column *: too big integer (glob)
+  $ wrong '"seconds":([0-9.]+)' -Infinity '"Infinity"' -1 1e300 '[]'
+   is not valid JSON: line *, column *: invalid token near '-' (glob)
+  : "seconds" is not a number
+  : "seconds" is negative
+  : "seconds" is too large
+  : "seconds" is not a number
+  $ wrong '"completed":("[0-9]*"|[0-9]+)' '"NaN"' '"-1"' -1
+  : "completed" is not a count
+  : "completed" is not a count
+  : "completed" is not a count
+  $ wrong '"sum":(\d+)' NaN '"NaN"' -1
+   is not valid JSON: line *, column *: invalid token near 'NaN' (glob)
+  : "sum" is not a number
+  : "sum" is negative
+  $ wrong '"value":(6)' '"NaN"' -1
+  : metric 'depth': the value is not a number from 0
+  : metric 'depth': the value is not a number from 0
+  $ wrong '"interval":(0.1)' '"NaN"' -1
+  : "interval" is not a number
+  : "interval" is negative
+  $ wrong '"avg":([0-9.]+)' '"NaN"' -1
+  : "avg" is not a number
+  : "avg" is negative
+  $ wrong '"99":([0-9.]+)' '"NaN"' -1
+  : "99" is not a number
+  : "99" is negative
+  $ wrong '"rows":\[\n\[([0-9.]+)' NaN '"NaN"'
+   is not valid JSON: line *, column *: invalid token near 'NaN' (glob)
+  : row 1 has a value that is not a number
+  $ wrong '"rows":\[\n\[[0-9.]+,([0-9.]+)' -1 1e300
+  : row 1 of the intervals: "seconds" is negative
+  : row 1 of the intervals: "seconds" is too large
   $ sysbench show "$(printf 'no\nfile')"
   FATAL: cannot read no file: No such file or directory
   [1]
