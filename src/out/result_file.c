@@ -12,6 +12,8 @@
 #include "out/json_parts.h"
 #include "out/result_private.h"
 
+#define OPERATIONS_MARK "\"operations\":"
+
 // Text ------------------------------------------------------------------------
 
 static int cannot_read(const char *path, int native, struct sb_err *err)
@@ -80,6 +82,62 @@ static int take_rows(
     return rest->failed ? SB_ENOMEM : 0;
 }
 
+// Returns the "]" of the list that begins behind its "[" at p. NULL: there is
+// none.
+static const char *list_end(const char *p)
+{
+    bool quoted = false;
+    int depth = 1;
+
+    for (; *p; p++) {
+        if (quoted && *p == '\\' && p[1])
+            p++;
+        else if (*p == '"')
+            quoted = !quoted;
+        else if (!quoted && (*p == '[' || *p == '{'))
+            depth++;
+        else if (!quoted && (*p == ']' || *p == '}') && --depth == 0)
+            return p;
+    }
+    return NULL;
+}
+
+// Copies the document to `rest`; each list of operations, which Jansson would
+// need ten times its size for, is replaced by [its number in f->list].
+static int take_operations(
+    struct sb_result_file *f, const char *text, struct sb_buf *rest)
+{
+    const char *p = text, *begin, *end;
+
+    while ((begin = strstr(p, OPERATIONS_MARK))) {
+        begin += strlen(OPERATIONS_MARK);
+        begin += strspn(begin, " ");
+        end = *begin == '[' ? list_end(begin + 1) : NULL;
+        if (!end)
+            return SB_EUSAGE;
+        const char **list = sb_array_least(
+            f->list, &f->nlists, f->nlists + 1, sizeof(*list));
+        if (!list)
+            return SB_ENOMEM;
+        f->list = list;
+        list[f->nlists - 1] = begin + 1;
+        sb_buf_add(rest, p, (size_t)(begin - p));
+        sb_buf_addf(rest, "[%u", f->nlists - 1);
+        p = end;
+    }
+    sb_buf_adds(rest, p);
+    return rest->failed ? SB_ENOMEM : 0;
+}
+
+static void free_text(struct sb_result_file *f)
+{
+    free(f->text);
+    free(f->list);
+    f->text = NULL;
+    f->list = NULL;
+    f->nlists = 0;
+}
+
 static int not_a_result(const char *path, struct sb_err *err)
 {
     return sb_err_set(err, SB_EUSAGE,
@@ -111,29 +169,46 @@ static int parse(
         why.line, why.column, why.text);
 }
 
+// Reads what is large, and then the rest. SB_EUSAGE: the file has another
+// layout, or is wrong.
+static int parse_parts(struct sb_result_file *f, const char *text)
+{
+    struct sb_buf some, rest;
+    int rc;
+
+    sb_buf_init(&some, 0);
+    sb_buf_init(&rest, 0);
+    rc = take_operations(f, text, &some);
+    if (rc == 0)
+        rc = take_rows(f, some.data, &rest);
+    sb_buf_done(&some);
+    if (rc == 0)
+        rc = parse(f, rest.data, rest.len, NULL);
+    sb_buf_done(&rest);
+    return rc;
+}
+
 static int load_text(struct sb_result_file *f, FILE *in, struct sb_err *err)
 {
-    struct sb_buf text, rest;
+    struct sb_buf text;
     int rc;
 
     sb_buf_init(&text, 0);
-    sb_buf_init(&rest, 0);
     rc = read_text(in, f->path, &text, err);
-    if (rc == 0) {
-        rc = take_rows(f, text.data, &rest);
-        if (rc == SB_ENOMEM) {
-            sb_err_set(err, rc, "out of memory for %s", f->path);
-        } else if (rc == 0) {
-            rc = parse(f, rest.data, rest.len, NULL);
-        }
-        // Errors are those of the text as it is.
-        if (rc == SB_EUSAGE) {
-            free_blocks(f);
-            rc = parse(f, text.data, text.len, err);
-        }
+    if (rc) {
+        sb_buf_done(&text);
+        return rc;
     }
-    sb_buf_done(&text);
-    sb_buf_done(&rest);
+    f->text = text.data;
+    rc = parse_parts(f, text.data);
+    if (rc == SB_ENOMEM)
+        sb_err_set(err, rc, "out of memory for %s", f->path);
+    // Errors are those of the text as it is.
+    if (rc == SB_EUSAGE) {
+        free_blocks(f);
+        rc = parse(f, text.data, text.len, err);
+        free_text(f);
+    }
     return rc;
 }
 
@@ -179,6 +254,20 @@ static int find_block(struct sb_result_file *f, const json_t *run,
     }
     *block = f->nblocks;
     return convert(f, rows, err);
+}
+
+// The text of the operations of a run; NULL if they are in the document.
+static const char *find_operations(
+    const struct sb_result_file *f, const json_t *run)
+{
+    json_t *list = json_object_get(run, "operations");
+    json_t *first = json_array_get(list, 0);
+
+    if (!json_is_integer(first) || json_array_size(list) != 1 ||
+        json_integer_value(first) < 0 ||
+        json_integer_value(first) >= (json_int_t)f->nlists)
+        return NULL;
+    return f->list[json_integer_value(first)];
 }
 
 static int read_columns(struct sb_result_run *r)
@@ -263,6 +352,7 @@ static int read_runs(struct sb_result_file *f, struct sb_err *err)
         rc = sb_err_set(err, SB_ENOMEM, "out of memory for %s", f->path);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         f->run[i].json = json_array_get(runs, i);
+        f->run[i].operations = find_operations(f, f->run[i].json);
         f->nruns = (unsigned)i + 1;
         rc = find_block(f, f->run[i].json, "intervals", &block[2 * i], err);
         if (rc == 0)
@@ -275,9 +365,21 @@ static int read_runs(struct sb_result_file *f, struct sb_err *err)
         f->run[i].intervals = &f->block[block[2 * i]];
         f->run[i].histograms = &f->block[block[2 * i + 1]];
         rc = read_run(f, &f->run[i], err);
+        f->run[i].operations = NULL;
     }
     free(block);
     return rc;
+}
+
+static int read_document(struct sb_result_file *f, struct sb_err *err)
+{
+    if (strcmp(sb_result_member(f->json, "format"), "sysbench-result") != 0)
+        return not_a_result(f->path, err);
+    f->version = (int)json_integer_value(json_object_get(f->json, "version"));
+    if (f->version < 1)
+        return sb_err_set(
+            err, SB_EUSAGE, "%s: \"version\" is not a number above 0", f->path);
+    return read_runs(f, err);
 }
 
 int sb_result_read(
@@ -307,15 +409,10 @@ int sb_result_read_from(
 
     *f = (struct sb_result_file){ .path = path };
     rc = load_text(f, in, err);
-    if (rc)
-        return rc;
-    if (strcmp(sb_result_member(f->json, "format"), "sysbench-result") != 0)
-        return not_a_result(path, err);
-    f->version = (int)json_integer_value(json_object_get(f->json, "version"));
-    if (f->version < 1)
-        return sb_err_set(
-            err, SB_EUSAGE, "%s: \"version\" is not a number above 0", path);
-    return read_runs(f, err);
+    if (rc == 0)
+        rc = read_document(f, err);
+    free_text(f);
+    return rc;
 }
 
 void sb_result_done(struct sb_result_file *f)

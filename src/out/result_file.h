@@ -23,7 +23,8 @@ struct sb_result_column {
 };
 
 struct sb_result_run {
-    json_t *json; // the run without rows; borrowed from the file
+    json_t *json; // without rows and operations; borrowed from the file
+    const char *operations; // their text, while the file is read, or NULL
     struct sb_rows *intervals, *histograms;
     struct sb_result_column *col;
     unsigned ncols;
@@ -42,10 +43,13 @@ struct sb_result_run {
 
 struct sb_result_file {
     const char *path; // as given; the caller's
-    json_t *json;     // the document without rows
+    json_t *json;     // the document without rows and operations
     int version;
     struct sb_rows *block; // of the whole document
     unsigned nblocks;
+    char *text;        // the document, while it is read
+    const char **list; // in it: the lists of operations
+    unsigned nlists;
     struct sb_result_run *run;
     unsigned nruns;
 };

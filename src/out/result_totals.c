@@ -10,6 +10,8 @@
 #include "out/json_parts.h"
 #include "out/result_private.h"
 
+#define SPACES " \t\r\n"
+
 struct times {
     uint64_t *min, *max, *sum;
     struct sb_hist_snap *hist;
@@ -148,14 +150,47 @@ static int read_operation(
     return rc ? rc : read_times(latency, &t, err);
 }
 
+// Reads the operation at *p and moves *p behind it and the comma.
+static int read_next(
+    struct sb_result_run *r, const char **p, struct sb_err *err)
+{
+    json_error_t why;
+    json_t *op = json_loads(
+        *p, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &why);
+    int rc;
+
+    if (!op)
+        return sb_err_set(
+            err, SB_EUSAGE, "an operation is not valid JSON: %s", why.text);
+    rc = sb__result_numbers(op, err);
+    if (rc == 0)
+        rc = read_operation(r, op, err);
+    json_decref(op);
+    *p += why.position;
+    *p += strspn(*p, SPACES);
+    if (rc || **p == ']')
+        return rc;
+    if (**p != ',')
+        return sb_err_set(
+            err, SB_EUSAGE, "the list of operations is not valid JSON");
+    ++*p;
+    return 0;
+}
+
 static int read_operations(struct sb_result_run *r, struct sb_err *err)
 {
     const json_t *list = json_object_get(r->json, "operations");
+    const char *p = r->operations;
     int rc = 0;
 
     r->snap.op = calloc(SB_OPS_MAX, sizeof(*r->snap.op));
     if (!r->snap.op || sb_stats_init(&r->stats, 1, 1, false))
         return SB_ENOMEM;
+    if (p) {
+        for (p += strspn(p, SPACES); rc == 0 && *p != ']';)
+            rc = read_next(r, &p, err);
+        return rc;
+    }
     for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
         rc = read_operation(r, json_array_get(list, i), err);
     return rc;

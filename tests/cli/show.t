@@ -273,6 +273,25 @@ ones. `wrong PATTERN VALUE...` replaces the first match by each value.
   $ wrong '"rows":\[\n\[[0-9.]+,([0-9.]+)' -1 1e300
   : row 1 of the intervals: "seconds" is negative
   : row 1 of the intervals: "seconds" is too large
+
+A file with 20,000 operations, which a program may have written, needs memory for its
+text, and not ten times as much.
+
+  $ /usr/bin/python3 -c "import json
+  > d = json.load(open('r.json')); r = d['runs'][0]
+  > op = json.dumps(r['operations'][0])
+  > r['operations'] = [dict(json.loads(op), name='operation%d' % i) for i in range(20000)]
+  > json.dump(d, open('many.json', 'w'))"
+  $ /usr/bin/python3 -c "import os, resource, subprocess
+  > subprocess.run(['sysbench', 'show', 'many.json'], stdout=subprocess.DEVNULL)
+  > used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+  > size = os.path.getsize('many.json')
+  > if not os.getenv('SB_SANITIZER') and used > 3 * size + 3e7:
+  >     print(used, size)"
+  $ sed 's/"operation19999",/"operation19999" /' many.json >comma.json
+  $ sysbench show comma.json
+  FATAL: comma.json: an operation is not valid JSON: '}' expected near '"kind"'
+  [1]
   $ sysbench show "$(printf 'no\nfile')"
   FATAL: cannot read no file: No such file or directory
   [1]
