@@ -12,16 +12,25 @@
 
 // Of the process, as the folder and the umask are. NULL: unknown.
 static struct {
-    char *folder;
+    char *folder, *temporary;
     mode_t mask;
 } start;
 
 void sb_outfile_begin(void)
 {
+    const char *temporary = getenv("TMPDIR");
+
     free(start.folder);
+    free(start.temporary);
     start.folder = get_current_dir_name();
+    start.temporary = temporary && *temporary ? strdup(temporary) : NULL;
     start.mask = umask(0);
     umask(start.mask);
+}
+
+const char *sb_outfile_temporary(void)
+{
+    return start.temporary ? start.temporary : "/tmp";
 }
 
 char *sb_outfile_path(const char *path)

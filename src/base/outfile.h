@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Files that the program writes. Their names and permissions depend on the
-// folder and the umask of the start: a script may change both.
+// folder, the umask and TMPDIR of the start: a script may change them.
 #ifndef SB_OUTFILE_H
 #define SB_OUTFILE_H
 
-// Notes the folder and the umask. Once, before scripts run and threads start.
+// Notes the folder, the umask and TMPDIR. Once, before scripts run and threads
+// start.
 void sb_outfile_begin(void);
 
 // Returns the path, from the root if the folder of the start is known. The
 // caller frees it. NULL: out of memory.
 char *sb_outfile_path(const char *path);
+
+// Returns the folder for temporary files: $TMPDIR, /tmp.
+const char *sb_outfile_temporary(void);
 
 // Opens a file of a name that the program has chosen, such as FILE.part, or
 // creates it. Another user who can write to the folder may have put something

@@ -278,16 +278,13 @@ void sb_target_leave(struct sb_target *t)
 
 void sb_target_folder(const char *path, char *dir, size_t size)
 {
-    const char *slash = strrchr(path, '/');
+    bool temporary = strcmp(path, "-") == 0 || sb_target_is_special(path);
+    char *whole = temporary ? strdup(sb_outfile_temporary())
+                            : sb_outfile_path(path);
+    char *slash = whole && !temporary ? strrchr(whole, '/') : NULL;
 
-    if (strcmp(path, "-") == 0 || sb_target_is_special(path)) {
-        const char *tmp = getenv("TMPDIR");
-
-        snprintf(dir, size, "%s", tmp && *tmp ? tmp : "/tmp");
-    } else if (!slash) {
-        snprintf(dir, size, ".");
-    } else {
-        snprintf(
-            dir, size, "%.*s", (int)(slash - path + (slash == path)), path);
-    }
+    if (slash)
+        slash[slash == whole] = '\0';
+    snprintf(dir, size, "%s", whole && (slash || temporary) ? whole : ".");
+    free(whole);
 }

@@ -62,8 +62,8 @@ void sb_target_leave(struct sb_target *t);
 // pipe, a folder.
 bool sb_target_is_special(const char *path);
 bool sb_target_is_folder(const char *path);
-// Writes the folder of a path to `dir`: "." for a name without a slash, and
-// the folder for temporary files ($TMPDIR, /tmp) for "-" and devices.
+// Writes the folder of a path to `dir`, and the folder for temporary files
+// ($TMPDIR, /tmp) for "-" and devices: those of the start of the program.
 void sb_target_folder(const char *path, char *dir, size_t size);
 
 #endif

@@ -522,6 +522,14 @@ folder and the umask of the process changes nothing about result files.
   $ umask 022
   $ sysbench "$PWD/change.lua" --events=1 run >text \
   >     --report=csv=moved.csv,json=moved.json,ndjson=moved.ndjson
+  $ cat >proc.lua <<'EOF'
+  > ffi.cdef[[int chdir(const char *); int setenv(const char *, const char *, int);]]
+  > assert(ffi.C.chdir("/proc") == 0 and ffi.C.setenv("TMPDIR", "/proc", 1) == 0)
+  > function event() end
+  > EOF
+  $ sysbench "$PWD/proc.lua" --events=1 --report=none,json=moved.json run
+  $ sysbench "$PWD/proc.lua" --events=1 --report=none,json=- run 2>err | head -n 1
+  {"format":"sysbench-result",
   $ stat -c '%A %n' moved.*
   -rw-r--r-- moved.csv
   -rw-r--r-- moved.json
