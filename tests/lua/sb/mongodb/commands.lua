@@ -14,7 +14,7 @@ local M = {}
 -- Counters of sysbench.parallel.ticket() for commands that are not prepare.
 local TABLE_KEY = 0
 
-local PAGE = 5000 -- documents that check reads at a time
+local BATCH = 5000 -- documents that a server sends at a time
 
 local function each_collection(opt, f)
    local db = workload.connect()
@@ -26,16 +26,9 @@ end
 
 -- Calls f(doc) for all documents of a collection, in the order of their ids.
 local function walk(coll, f)
-   local filter, last = {}, nil
-   repeat
-      local read = 0
-      for doc in coll:find(filter, {sort = {_id = 1}, limit = PAGE}) do
-         f(doc)
-         last = doc._id
-         read = read + 1
-      end
-      filter = {_id = {["$gt"] = last}}
-   until read < PAGE
+   for doc in coll:find({}, {sort = {_id = 1}, batch_size = BATCH}) do
+      f(doc)
+   end
 end
 
 local function check_collection(db, tables, opt, n)
