@@ -252,7 +252,9 @@ static void in_progress(void)
     sb_rng_init(&rng, 1, 1);
     CHECK_INT(pipe(fd), 0);
     f.fd = fd[1];
+#ifdef F_SETPIPE_SZ
     CHECK(fcntl(f.fd, F_SETPIPE_SZ, PAGE) == PAGE);
+#endif
     CHECK_INT(sb__fileio_queue_new(&t, &queue, &err), 0);
     for (int i = 0; i < BACKLOG - 1; i++)
         CHECK_INT(sb__fileio_queue_add(&t, queue, &rec, &q, &rng, &err), 0);
