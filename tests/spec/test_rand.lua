@@ -48,6 +48,12 @@ local function forms()
    v = rand.alphanumeric(3, 6)
    tap.ok(#v >= 3 and #v <= 6 and v:find("^%w+$"), "alphanumeric()", v)
    tap.is(#rand.alphanumeric(400, 400), 400, "a long alphanumeric()")
+   for _, name in ipairs{"varstring", "alphanumeric"} do
+      for _, pair in ipairs{{-3, 2}, {2, -3}, {-5, -3}, {0/0, 1}} do
+         tap.raises(function() rand[name](pair[1], pair[2]) end, "negative",
+            name .. "() with a negative length")
+      end
+   end
    tap.is(rand.nosuch, nil, "an unknown function")
 end
 

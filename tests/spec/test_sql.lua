@@ -149,6 +149,8 @@ local function loading()
       "bulk_insert_*()")
    local ld = con:load("t", "a,b,c")
    is(tostring(ld), "<sql_loader>", "tostring of a loader")
+   tap.raises(function() ld:random_alphanumeric(-3, 2) end, "negative",
+      "random_alphanumeric() with a negative length")
    for i = 1, 100 do
       ld:int(1000 + i)
       ld:double(i / 2)

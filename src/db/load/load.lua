@@ -137,6 +137,10 @@ end
 
 -- Random digits and letters: min to max characters.
 function methods:random_alphanumeric(min, max)
+   if not (min >= 0 and max >= 0) then
+      error(("random_alphanumeric(%s, %s): a length is negative")
+         :format(min, max), 2)
+   end
    local n = C.sb_random_uniform(random, min, max)
    local room = C.sb_load_room(self.handle, n)
    if room == nil then
