@@ -87,6 +87,8 @@ local function statements()
    stmt:execute()
    like(con:query_row("SELECT c FROM t WHERE a=14"), "^%d%l%-$",
         "set_rand_str()")
+   is(con:prepare(("SELECT X"):gsub("X", 9)):execute():fetch_row()[1], "9",
+      "what gsub() returns behind the text is no name of an operation")
    tap.raises(function() a:set("x") end, "not a number", "text for a number")
    tap.raises(function() stmt:bind_create(99) end,
               "Unsupported argument type: 99", "an unknown type")

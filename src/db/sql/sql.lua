@@ -186,7 +186,9 @@ end
 function connection:prepare(query, op)
    own(self, "connection", "prepare")
    text(query, "prepare")
-   local handle = C.sb_stmt_open(self, query, #query, op)
+   -- As in 1.0, prepare(text:gsub(...)) may have a number behind the text.
+   local handle = C.sb_stmt_open(self, query, #query,
+                                 type(op) == "string" and op or nil)
    if handle == nil then
       raise(self, query, 2)
    end
