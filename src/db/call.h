@@ -205,6 +205,9 @@ static inline void sb__call_record(struct sb__call *call)
 
 // error.c --------------------------------------------------------------------
 
+// Warns, once per run, of rows of a bulk insert, or statements of a pipeline,
+// that were collected and are now lost.
+void sb__error_unsent(const struct sb_con_priv *c);
 // Clears the last error.
 void sb__error_clear(struct sb_con_priv *c);
 // Copies the error in c->err to the fields that scripts read. Returns its code.

@@ -10,6 +10,24 @@
 #define LOG_SQL_MAX 1024 // maximum bytes of a query in the log
 #define ERR_SQL_MAX 200  // maximum bytes of a query in the error of a script
 
+void sb__error_unsent(const struct sb_con_priv *c)
+{
+    bool rows = c->bulk_rows > 0;
+    bool pipeline = c->pipe.state == SB__PIPE_OPEN && c->pipe.n > 0;
+
+    // After an error the script could not send them.
+    if ((!rows && !pipeline) || c->pub.error || sb__call_is_refused(c) ||
+        atomic_exchange_explicit(
+            &c->inst->db->owner->unsent, true, memory_order_relaxed))
+        return;
+    sb_log(SB_LOG_WARNING,
+        "the last %u %s of a connection were not executed, because no %s "
+        "followed",
+        rows ? c->bulk_rows : c->pipe.n,
+        rows ? "rows of bulk_insert_next()" : "statements of pipeline_begin()",
+        rows ? "bulk_insert_done()" : "pipeline_send()");
+}
+
 void sb__error_clear(struct sb_con_priv *c)
 {
     sb_err_clear(&c->err);

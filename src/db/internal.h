@@ -59,6 +59,7 @@ struct sb_drivers {
     _Atomic unsigned down;        // users that are trying to reconnect
     _Atomic bool crowded;         // a full statement cache was logged
     _Atomic bool uncommitted;     // a transaction left open was logged
+    _Atomic bool unsent;          // what was left unsent was logged
 };
 
 // loader.c ---------------------------------------------------------------

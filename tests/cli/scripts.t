@@ -319,3 +319,31 @@ workload, that is said; a folder hides nothing.
   $ hides oltp_insert help | head -n 1
   oltp_insert options:
   $ cd ..
+
+Rows of a bulk insert and statements of a pipeline that a script collects but never
+sends are lost, which is said once.
+
+  $ cat >unsent.lua <<'EOF'
+  > function thread_init()
+  >    con = sysbench.sql.driver():connect()
+  >    if UNSENT == "rows" then con:bulk_insert_init("INSERT INTO t VALUES")
+  >    else con:pipeline_begin() end
+  > end
+  > function event()
+  >    if UNSENT == "rows" then con:bulk_insert_next("(1)")
+  >    else con:query("INSERT INTO t VALUES (1)") end
+  > end
+  > function thread_done()
+  >    if DONE and UNSENT == "rows" then con:bulk_insert_done()
+  >    elseif DONE then con:pipeline_send() end
+  > end
+  > EOF
+  $ unsent() { (echo "UNSENT, DONE = '$1', $2"; cat unsent.lua) >unsent_$1.lua
+  >     sysbench unsent_$1.lua --db-driver=null --threads=2 --events=10 --time=0 \
+  >         run 2>&1 | sed -n 's/last [0-9]* /last N /; /WARNING/p'; }
+  $ unsent rows false
+  WARNING: the last N rows of bulk_insert_next() of a connection were not executed, because no bulk_insert_done() followed
+  $ unsent statements false
+  WARNING: the last N statements of pipeline_begin() of a connection were not executed, because no pipeline_send() followed
+  $ unsent rows true
+  $ unsent statements true

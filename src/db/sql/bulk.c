@@ -22,6 +22,7 @@ int sb_con_bulk_init(struct sb_con *con, const char *sql, size_t len)
         return rc;
     if (len == 0 || len >= BULK_MAX)
         return misused(c, "attempt to begin a bulk insert without a statement");
+    sb__error_unsent(c);
     sb_buf_clear(&c->bulk);
     if (sb_buf_add(&c->bulk, sql, len) || sb_buf_adds(&c->bulk, " "))
         return sb__error_no_memory(c);
