@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "kit/locale.h"
 #include "out/live_text.h"
 #include "out/openmetrics.h"
 
@@ -383,6 +384,7 @@ static enum MHD_Result handle_request(void *arg, struct MHD_Connection *con,
     struct sb__web_con *c = context_of(con);
 
     (void)upload;
+    sb_locale_keep(); // the thread is the library's
     if (c) {
         c->busy = true;
         c->used = sb_clock_monotonic();

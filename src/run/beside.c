@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/outfile.h"
+#include "kit/locale.h"
 
 // How long processes that the command left behind may take to end.
 #define LEFT_NS (2 * SB_SECOND)
@@ -401,6 +402,7 @@ static void *thread_main(void *arg)
 {
     struct sb_beside *b = arg;
 
+    sb_locale_keep();
     if (start_in_time(b))
         wait_for_process(b);
     return NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kit/locale.h"
 #include "run/beside.h"
 #include "run/thread_error.h"
 
@@ -24,6 +25,7 @@ static void *wait_for_signals(void *arg)
     sigset_t set;
     int sig;
 
+    sb_locale_keep();
     watched(&set);
     for (;;) {
         if (sigwait(&set, &sig) || (sig == SIGUSR2 && atomic_load(&s->ending)))
@@ -45,6 +47,7 @@ static void *call_first(void *arg)
 {
     struct sb_signals *s = arg;
 
+    sb_locale_keep();
     while (sem_wait(&s->wake))
         ;
     int sig = atomic_load(&s->seen);

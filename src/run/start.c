@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "kit/clock.h"
+#include "kit/locale.h"
 #include "loop/overflow.h"
 #include "run/joint_poll.h"
 #include "run/joint_start.h"
@@ -143,6 +144,7 @@ static void *run_check(void *arg)
     struct sb_run *run = arg;
     struct sb_err err = { 0 };
 
+    sb_locale_keep();
     sb__overflow_guard_check();
     int rc = run->w->ops->check(run->w, &err);
     sb_overflow_unguard();

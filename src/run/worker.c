@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "kit/locale.h"
 #include "loop/overflow.h"
 #include "run/mix_user.h"
 #include "run/thread_error.h"
@@ -325,6 +326,7 @@ void sb__worker_begin(const char *what, unsigned number)
 {
     char name[16];
 
+    sb_locale_keep();
     snprintf(name, sizeof(name), "%s-%u", what, number);
     prctl(PR_SET_NAME, name);
     prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);

@@ -646,6 +646,28 @@ point, too.
   > end
   > function event() insert:execute() end") |
   >     written --db-driver=sqlite --sqlite-db=n.sqlite
+  $ if ! [ -e no_locale ]; then
+  >     sysbench cpu --events=1 --report=none,web=0 run 2>&1 | grep -q 'Live view' && web=yes
+  > fi
+  $ cat >ask.py <<'EOF'
+  > import re, subprocess, sys, urllib.request
+  > p = subprocess.Popen(['sysbench', './web.lua', '--time=60', '--report-interval=0.1',
+  >     '--report=none,web=127.0.0.1:0', 'run'], stderr=subprocess.PIPE, text=True)
+  > url = next(line for line in p.stderr if 'Live view' in line).split()[-1]
+  > text = ''
+  > while not re.search(r'^sysbench_metric_value.* ', text, re.M):
+  >     text = urllib.request.urlopen(url + 'metrics').read().decode()
+  > p.terminate()
+  > p.wait()
+  > print(re.findall(r'^sysbench_metric_value.* (.*)', text, re.M))
+  > EOF
+  $ cat >web.lua <<'EOF'
+  > assert(os.setlocale("de_DE.UTF-8"))
+  > local depth = sysbench.metric("depth", "gauge")
+  > function event() depth:set(1.25) sysbench.user.think(0.01) end
+  > EOF
+  $ if [ "$web" ]; then /usr/bin/python3 ask.py; else echo "['1.25']"; fi
+  ['1.25']
   $ sqlite3 n.sqlite 'SELECT DISTINCT n, typeof(n) FROM numbers'
   1.5|real
 

@@ -10,6 +10,7 @@
 #include "drivers/mysql/bulk_priv.h"
 #include "drivers/mysql/encode.h"
 #include "kit/array.h"
+#include "kit/locale.h"
 
 #define BLOCK_BYTES  (1024u * 1024)
 #define THREAD_STACK (256u * 1024)
@@ -26,6 +27,7 @@ static void *run_statement(void *arg)
     struct sbmy_conn *c = b->c;
     int rc;
 
+    sb_locale_keep();
     sbmy_thread();
     rc = sbmy_ask_nothing(c, b->sql, &b->err);
     pthread_mutex_lock(&b->lock);

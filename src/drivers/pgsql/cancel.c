@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/locale.h"
 
 // Timeouts are counted in sleeps of a millisecond, so that the time for which
 // the process is stopped does not count.
@@ -38,6 +39,7 @@ static void *send_request(void *arg)
     char why[256];
     bool left;
 
+    sb_locale_keep();
     PQcancel(q->cancel, why, sizeof(why));
     pthread_mutex_lock(&q->lock);
     q->finished = true;
