@@ -320,21 +320,24 @@ workload, that is said; a folder hides nothing.
   oltp_insert options:
   $ cd ..
 
-Rows of a bulk insert and statements of a pipeline that a script collects but never
-sends are lost, which is said once.
+Rows of a bulk insert or a loader, and statements of a pipeline, that a script collects
+but never sends are lost, which is said once.
 
   $ cat >unsent.lua <<'EOF'
   > function thread_init()
   >    con = sysbench.sql.driver():connect()
-  >    if UNSENT == "rows" then con:bulk_insert_init("INSERT INTO t VALUES")
+  >    if UNSENT == "loads" then loader = con:load("t", "a")
+  >    elseif UNSENT == "rows" then con:bulk_insert_init("INSERT INTO t VALUES")
   >    else con:pipeline_begin() end
   > end
   > function event()
-  >    if UNSENT == "rows" then con:bulk_insert_next("(1)")
+  >    if UNSENT == "loads" then loader:int(1)
+  >    elseif UNSENT == "rows" then con:bulk_insert_next("(1)")
   >    else con:query("INSERT INTO t VALUES (1)") end
   > end
   > function thread_done()
   >    if DONE and UNSENT == "rows" then con:bulk_insert_done()
+  >    elseif DONE and UNSENT == "loads" then loader:close()
   >    elseif DONE then con:pipeline_send() end
   > end
   > EOF
@@ -345,5 +348,8 @@ sends are lost, which is said once.
   WARNING: the last N rows of bulk_insert_next() of a connection were not executed, because no bulk_insert_done() followed
   $ unsent statements false
   WARNING: the last N statements of pipeline_begin() of a connection were not executed, because no pipeline_send() followed
+  $ unsent loads false
+  WARNING: rows of a loader of the table 't' are lost, because the script did not close it
+  $ unsent loads true
   $ unsent rows true
   $ unsent statements true

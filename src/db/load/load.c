@@ -593,3 +593,21 @@ int sb_load_close(struct sb_load *ld, int do_commit)
     load_free(ld);
     return rc;
 }
+
+void sb_load_drop(struct sb_load *ld)
+{
+    struct sb_con_priv *c = ld->child.con;
+    bool pending = ld->rows > 0 || ld->column > 0 || ld->uncommitted > 0;
+
+    // After an error the script could not close it.
+    if (c && pending && !ld->failed && !c->pub.error &&
+        !sb__call_is_refused(c) &&
+        !atomic_exchange_explicit(
+            &c->inst->db->owner->unsent, true, memory_order_relaxed))
+        sb_log(SB_LOG_WARNING,
+            "rows of a loader of the table '%.100s' are lost, because the "
+            "script "
+            "did not close it",
+            ld->table);
+    sb_load_close(ld, 0);
+}

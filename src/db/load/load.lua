@@ -34,7 +34,7 @@ end
 
 -- Called by the collector for a loader that the script did not close.
 local function drop(handle)
-   C.sb_load_close(handle, 0)
+   C.sb_load_drop(handle)
 end
 
 local known = { private = true }
