@@ -349,7 +349,7 @@ but never sends are lost, which is said once.
   $ unsent statements false
   WARNING: the last N statements of pipeline_begin() of a connection were not executed, because no pipeline_send() followed
   $ unsent loads false
-  WARNING: rows of a loader of the table 't' are lost, because the script did not close it
+  WARNING: rows for table 't' are lost, because the script did not close their loader
   $ unsent loads true
   $ unsent rows true
   $ unsent statements true

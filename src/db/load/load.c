@@ -605,9 +605,8 @@ void sb_load_drop(struct sb_load *ld)
         !atomic_exchange_explicit(
             &c->inst->db->owner->unsent, true, memory_order_relaxed))
         sb_log(SB_LOG_WARNING,
-            "rows of a loader of the table '%.100s' are lost, because the "
-            "script "
-            "did not close it",
+            "rows for table '%.100s' are lost, because the script did not "
+            "close their loader",
             ld->table);
     sb_load_close(ld, 0);
 }
