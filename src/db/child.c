@@ -90,6 +90,20 @@ bool sb__children_keep(const struct sb_con_priv *c)
            any_keeps(c->children);
 }
 
+static void warn_list(const struct sb__child *k)
+{
+    for (; k; k = k->next)
+        if (k->ops->warn)
+            k->ops->warn(k);
+}
+
+void sb__children_warn(const struct sb_con_priv *c)
+{
+    warn_list(c->cancelables);
+    warn_list(c->settlers);
+    warn_list(c->children);
+}
+
 static void abandon_list(struct sb__child *k)
 {
     for (struct sb__child *next; k; k = next) {

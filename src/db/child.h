@@ -21,6 +21,8 @@ struct sb__child_ops {
     int (*settle)(struct sb__child *k);
     // Whether a new connection to the server would lose what is in progress.
     bool (*keeps)(const struct sb__child *k);
+    // The script closes the connection: warns of what it has not sent.
+    void (*warn)(const struct sb__child *k);
     // Ends what is in progress and not complete, and ignores its errors.
     void (*abandon)(struct sb__child *k);
     // The connection is about to be closed: ends what exists on the server.
@@ -64,6 +66,7 @@ void sb__children_free_late(struct sb_con_priv *c);
 int sb__children_settle(struct sb_con_priv *c);
 // True if any of them keeps the connection.
 bool sb__children_keep(const struct sb_con_priv *c);
+void sb__children_warn(const struct sb_con_priv *c);
 void sb__children_abandon(struct sb_con_priv *c);
 void sb__children_reset(struct sb_con_priv *c);
 void sb__children_orphan(struct sb_con_priv *c);

@@ -297,6 +297,7 @@ static void con_shut(struct sb_con_priv *c)
 {
     if (c->state == SB__CON_OPEN)
         sb__error_unsent(c);
+    sb__children_warn(c);
     sb__children_abandon(c);
     sb__result_end(c);
     sb__children_reset(c);

@@ -241,6 +241,23 @@ static void abandon_child(struct sb__child *k)
     detach(ld);
 }
 
+// After an error the script could not close its loader.
+static void warn_lost(const struct sb__child *k)
+{
+    const struct sb_load *ld = (const struct sb_load *)k;
+    const struct sb_con_priv *c = k->con;
+    bool pending = ld->rows > 0 || ld->column > 0 || ld->uncommitted > 0;
+
+    if (!pending || ld->failed || c->pub.error || sb__call_is_refused(c) ||
+        atomic_exchange_explicit(
+            &c->inst->db->owner->unsent, true, memory_order_relaxed))
+        return;
+    sb_log(SB_LOG_WARNING,
+        "rows for table '%.100s' are lost, because the script did not close "
+        "their loader",
+        ld->table);
+}
+
 static void cancel_child(struct sb__child *k)
 {
     struct sb_load *ld = (struct sb_load *)k;
@@ -256,6 +273,7 @@ static bool keeps_connection(const struct sb__child *k)
 }
 
 static const struct sb__child_ops load_ops = { .keeps = keeps_connection,
+    .warn = warn_lost,
     .abandon = abandon_child,
     .orphan = abandon_child,
     .cancel = cancel_child };
@@ -596,17 +614,7 @@ int sb_load_close(struct sb_load *ld, int do_commit)
 
 void sb_load_drop(struct sb_load *ld)
 {
-    struct sb_con_priv *c = ld->child.con;
-    bool pending = ld->rows > 0 || ld->column > 0 || ld->uncommitted > 0;
-
-    // After an error the script could not close it.
-    if (c && pending && !ld->failed && !c->pub.error &&
-        !sb__call_is_refused(c) &&
-        !atomic_exchange_explicit(
-            &c->inst->db->owner->unsent, true, memory_order_relaxed))
-        sb_log(SB_LOG_WARNING,
-            "rows for table '%.100s' are lost, because the script did not "
-            "close their loader",
-            ld->table);
+    if (ld->child.con)
+        warn_lost(&ld->child);
     sb_load_close(ld, 0);
 }
