@@ -257,7 +257,7 @@ int sb_app_workload_help(struct sb_app *a)
     if (sb_app_has_command(a, "help"))
         status = sb_app_perform(a);
     else
-        printf("It has no options of its own.\n\n");
+        printf("This workload has no options of its own.\n\n");
     sb_wrap(stdout, 0, 0,
         "See 'sysbench --help' for the options of all workloads, such as "
         "--threads, --time and --db-driver.");

@@ -134,8 +134,8 @@ double sb_random_scatter(
 }
 
 // Returns the number that stands for number x of this process's counter. The
-// seed chooses where the counter starts, so that runs with other seeds are far
-// from each other.
+// seed chooses where the counter starts, so that the numbers of runs with other
+// seeds rarely overlap.
 static uint64_t started(const struct sb_random_shared *s,
     const struct sb_random_shared *counter, uint64_t x)
 {

@@ -3,8 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/escape.h"
+
+enum { BEGIN = 6, START };
 
 static const struct {
     char word[12];
@@ -16,8 +19,8 @@ static const struct {
     { "update", SB_OP_CHANGE },
     { "delete", SB_OP_CHANGE },
     { "replace", SB_OP_WRITE },
-    { "begin", SB_OP_OTHER },
-    { "start", SB_OP_OTHER },
+    [BEGIN] = { "begin", SB_OP_OTHER },
+    [START] = { "start", SB_OP_OTHER }, // but START TRANSACTION is "begin"
     { "commit", SB_OP_OTHER },
     { "rollback", SB_OP_OTHER },
     { "create", SB_OP_OTHER },
@@ -38,6 +41,18 @@ static const struct {
 _Static_assert(sizeof(keywords) / sizeof(keywords[0]) <= SB_DB_KEYWORDS,
     "every keyword has a place in the context");
 
+// Whether the text behind START begins a transaction.
+static bool is_transaction(const char *sql, size_t len)
+{
+    static const char word[] = "transaction";
+    size_t i = 0;
+
+    while (i < len && (sql[i] == ' ' || sql[i] == '\n' || sql[i] == '\t'))
+        i++;
+    return len - i >= sizeof(word) - 1 &&
+           strncasecmp(sql + i, word, sizeof(word) - 1) == 0;
+}
+
 // Returns the index of the first word of sql in keywords; 0: any other word.
 static int keyword(const char *sql, size_t len)
 {
@@ -57,7 +72,7 @@ static int keyword(const char *sql, size_t len)
     for (int k = 1; n > 0 && k < WORDS; k++) {
         if (word[0] == keywords[k].word[0] && word[1] == keywords[k].word[1] &&
             strcmp(word, keywords[k].word) == 0)
-            return k;
+            return k == START && is_transaction(sql + i, len - i) ? BEGIN : k;
     }
     return 0;
 }

@@ -20,7 +20,8 @@ static int read_gauge(struct sb_snap_metric *m, const json_t *o,
     if (value && !json_is_null(value) &&
         (!json_is_number(value) || json_number_value(value) < 0))
         return sb_err_set(err, SB_EUSAGE,
-            "metric '%.60s': the value is not a number from 0", def->name);
+            "metric '%.60s': the value must be a number of at least 0",
+            def->name);
     m->value = json_is_null(value) ? NAN : json_number_value(value);
     return 0;
 }

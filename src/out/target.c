@@ -121,8 +121,8 @@ static int refused(
         return sb_err_set(err, native == EWOULDBLOCK ? SB_ELIMIT : SB_ESYS,
             "cannot write %s: %s", name, why);
     sb_escape_line(part, sizeof(part), slash ? slash + 1 : t->part);
-    return sb_err_set(
-        err, SB_ESYS, "cannot write %s by way of %s: %s", name, part, why);
+    return sb_err_set(err, SB_ESYS,
+        "cannot write %s: its temporary file %s: %s", name, part, why);
 }
 
 static int open_file(struct sb_target *t, struct sb_err *err)

@@ -99,8 +99,8 @@ void sb_run_guard_main(void)
         snprintf(size, sizeof(size), " (%llu KiB)",
             (unsigned long long)limit.rlim_cur / 1024);
     snprintf(main_reason, sizeof(main_reason),
-        "the script outside of users (its body, init(), done(), commands or "
-        "report hooks) overflowed%s: " TOO_DEEP " 'ulimit -s'%s\n",
+        "the main thread (which runs the body of the script, init(), done(), "
+        "commands and report hooks) overflowed%s: " TOO_DEEP " 'ulimit -s'%s\n",
         size, space.rlim_cur == RLIM_INFINITY ? "" : " or 'ulimit -v'");
     sb_overflow_catch(say_overflow);
     sb_overflow_guard((void *)&main_thread);

@@ -568,8 +568,8 @@ static int body(struct sb__state *st, struct sb_err *err)
         rc = sb__codes_file(&s->codes, L, s->path);
     if (rc == LUA_ERRSYNTAX && s->hidden) {
         sb_err_set(err, SB_ESCRIPT,
-            "%s in the current folder is no Lua script (%.200s): to run the "
-            "workload that it hides, give its path, %s",
+            "%s in the current folder is not a Lua script (%.200s); to run the "
+            "installed workload of that name, give its path: %s",
             s->path, sb__error_text(L, true), s->hidden);
         lua_settop(L, 0);
         return SB_ESCRIPT;

@@ -144,7 +144,7 @@ No line is wider than the terminal, or than COLUMNS says.
   $ sysbench bare.lua --help | head -n 4
   Usage: sysbench [options]... bare.lua run
   
-  It has no options of its own.
+  This workload has no options of its own.
   
   $ sysbench nosuch --help
   FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module (searched: the current folder, the Lua path, *) (glob)

@@ -540,13 +540,13 @@ FILE.part is no way to other files.
   $ echo precious >victim
   $ ln -s victim trap.json.part
   $ sysbench ./remove.lua --events=1 --report=json=trap.json run >text
-  FATAL: --report=json: cannot write trap.json by way of trap.json.part: it is a symbolic link
+  FATAL: --report=json: cannot write trap.json: its temporary file trap.json.part: it is a symbolic link
   [1]
   $ cat victim
   precious
   $ mkfifo pipe.json.part
   $ sysbench ./remove.lua --events=1 --report=json=pipe.json run >text
-  FATAL: --report=json: cannot write pipe.json by way of pipe.json.part: it is no regular file
+  FATAL: --report=json: cannot write pipe.json: its temporary file pipe.json.part: it is no regular file
   [1]
 
 No cell of a CSV file is a formula.

@@ -256,8 +256,8 @@ ones. `wrong PATTERN VALUE...` replaces the first match by each value.
   : "sum" is not a number
   : "sum" is negative
   $ wrong '"value":(6)' '"NaN"' -1
-  : metric 'depth': the value is not a number from 0
-  : metric 'depth': the value is not a number from 0
+  : metric 'depth': the value must be a number of at least 0
+  : metric 'depth': the value must be a number of at least 0
   $ wrong '"interval":(0.1)' '"NaN"' -1
   : "interval" is not a number
   : "interval" is negative

@@ -184,17 +184,17 @@ report of a run that has ended is there.
   $ ulimit -Ss 8192
   $ deep body
   1 
-  the stack of the script outside of users (its body, init(), done(), commands or report hooks) overflowed: 'ulimit -s'
+  the stack of the main thread (which runs the body of the script, init(), done(), commands and report hooks) overflowed: 'ulimit -s'
   $ deep init | grep -c overflowed
   1
   $ deep prepare prepare | grep -c overflowed
   1
   $ deep report | sed 's/(.*)/()/'
   1 d.json
-  the stack of the script outside of users () overflowed: 'ulimit -s'
+  the stack of the main thread () overflowed: 'ulimit -s'
   $ deep done | sed 's/(.*)/()/'
   1 d.json
-  the stack of the script outside of users () overflowed: 'ulimit -s'
+  the stack of the main thread () overflowed: 'ulimit -s'
   $ grep -c '^\[ .*thds: ' out
   1
   $ deep check

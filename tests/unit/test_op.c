@@ -20,6 +20,10 @@ static void first_words(void)
     CHECK_STR(name_of_text("SELECT 1"), "select");
     CHECK_STR(name_of_text("\n\t (select 1)"), "select");
     CHECK_STR(name_of_text("Commit"), "commit");
+    CHECK_STR(name_of_text("BEGIN"), "begin");
+    CHECK_STR(name_of_text("start\n transaction READ ONLY"), "begin");
+    CHECK_STR(name_of_text("START"), "start");
+    CHECK_STR(name_of_text("START REPLICA"), "start");
     CHECK_STR(name_of_text("selects"), "query");
     CHECK_STR(name_of_text("prepare s FROM 'x'"), "query");
     CHECK_STR(name_of_text(""), "query");

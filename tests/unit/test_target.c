@@ -127,14 +127,14 @@ static void only_regular_files_are_parts(void)
     put("victim", "precious");
     CHECK_INT(symlink("victim", "trap.part"), 0);
     CHECK_INT(sb_target_open(&t, "trap", SB_TARGET_WHOLE, &err), SB_ESYS);
-    CHECK_STR(err.msg,
-        "cannot write trap by way of trap.part: it is a symbolic link");
+    CHECK_STR(err.msg, "cannot write trap: its temporary file trap.part: it is "
+                       "a symbolic link");
     sb_target_done(&t);
     CHECK_STR(get("victim"), "precious");
     CHECK_INT(mkfifo("pipe.part", 0666), 0);
     CHECK_INT(sb_target_open(&t, "pipe", SB_TARGET_WHOLE, &err), SB_ESYS);
-    CHECK_STR(err.msg,
-        "cannot write pipe by way of pipe.part: it is no regular file");
+    CHECK_STR(err.msg, "cannot write pipe: its temporary file pipe.part: it is "
+                       "no regular file");
     sb_target_done(&t);
 }
 

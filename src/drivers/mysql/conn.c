@@ -78,7 +78,8 @@ static int no_tls(const struct sbmy_conn *c, struct sb_err *err)
     name_place(place_of(c), where, sizeof(where));
     return sb_err_set(err, SB_ECONNECT,
         "unable to connect to MySQL server %s: it does not support TLS, which "
-        "--mysql-ssl%s%s requires; 'preferred' does without",
+        "--mysql-ssl%s%s requires; --mysql-ssl=preferred connects "
+        "without TLS",
         where, *word ? "=" : "", word);
 }
 

@@ -69,7 +69,7 @@ void sbmy_name_limit(struct sb_err *err, size_t sent)
         return;
     n = strlen(err->msg);
     snprintf(err->msg + n, sizeof(err->msg) - n,
-        " (%zu bytes were sent: is the server's max_allowed_packet less?)",
+        " (%zu bytes were sent: the server's max_allowed_packet may be lower)",
         sent);
 }
 
