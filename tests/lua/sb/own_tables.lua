@@ -65,9 +65,10 @@ local function create(t, con, d, opt, n)
 end
 
 -- Adds the primary key of table n to a list for require_indexes(), if prepare
--- creates it after the rows.
+-- creates it after the rows. Workloads that create their tables themselves do
+-- not name a key.
 local function add_key(list, t, d, opt, n)
-   if key_late(t, d, opt) then
+   if t.key and key_late(t, d, opt) then
       list[#list + 1] = {table = t.name(opt, n),
          column = t.key:match("^[%w_]+")}
    end
