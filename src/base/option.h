@@ -52,6 +52,8 @@ enum sb_opt_flags {
     SB_OPT_DATABASES = 1 << 7, // SB_OPT_STRING of a driver: a database, or
                                // several separated by commas. Connections use
                                // them round-robin; connect() gets one name
+    SB_OPT_TEXT = 1 << 12, // SB_OPT_STRING: free text, such as a command. In a
+                           // config file, "--name=" in it is no other option
 };
 
 struct sb_opt {

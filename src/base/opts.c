@@ -234,6 +234,9 @@ int sb__opts_apply(struct sb_opts *o, struct sb__opts_decl *d,
     // An argument that replaces an option exists only on the command line.
     if ((d->alias || s->source == SB_SRC_CMDLINE) && warn_deprecated(o, d))
         return sb__opts_no_memory(err);
+    rc = sb__opts_one_per_line(o, s, &opt, err);
+    if (rc)
+        return rc;
     rc = sb__opts_value(o, &opt, s->value, &v, err);
     if (rc && (opt.flags & SB_OPT_YIELDS)) {
         s->claimed = false; // a script may still declare the option

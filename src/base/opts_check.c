@@ -216,6 +216,21 @@ static int unknown(
         hint(o, s->name, "--", text, sizeof(text)));
 }
 
+// When a line was applied, the other option in it may not have been declared.
+static int check_lines(const struct sb_opts *o, struct sb_err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < o->settings.len; i++) {
+        const struct sb__opts_setting *s = o->settings.item[i];
+        const struct sb__opts_decl *d = sb__opts_lookup(o, s->name);
+
+        if (d && s->claimed)
+            rc = sb__opts_one_per_line(o, s, d->opt, err);
+    }
+    return rc;
+}
+
 int sb_opts_check(
     struct sb_opts *o, void (*warn)(const char *text), struct sb_err *err)
 {
@@ -237,7 +252,7 @@ int sb_opts_check(
     }
     if (warn)
         sb__opts_sections_warn(o, warn);
-    return first ? unknown(o, first, err) : 0;
+    return first ? unknown(o, first, err) : check_lines(o, err);
 }
 
 void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view)

@@ -16,19 +16,43 @@ static bool is_blank(char c)
     return c && strchr(BLANKS, c);
 }
 
-// True for "--name=", as in a command line.
-static bool is_option(const char *p)
+// Returns the length of the name in "--name=", as in a command line, or 0.
+static size_t option_length(const char *p)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
-    size_t len = strspn(p, letters);
 
-    return strncmp(p, "--", 2) == 0 && len > 2 && p[len] == '=';
+    if (strncmp(p, "--", 2))
+        return 0;
+    size_t len = strspn(p + 2, letters);
+
+    return p[2 + len] == '=' ? len : 0;
+}
+
+int sb__opts_one_per_line(const struct sb_opts *o,
+    const struct sb__opts_setting *s, const struct sb_opt *opt,
+    struct sb_err *err)
+{
+    char name[128];
+
+    if (!s->has_options || (opt->flags & SB_OPT_TEXT))
+        return 0;
+    for (const char *p = s->value; *p; p++) {
+        size_t len = p == s->value || is_blank(p[-1]) ? option_length(p) : 0;
+
+        snprintf(name, sizeof(name), "%.*s", (int)len, p + 2);
+        if (len > 0 && sb__opts_lookup(o, name))
+            return sb_err_set(err, SB_EUSAGE,
+                "%s: another option follows the value; write one option per "
+                "line, or put the value in quotes",
+                s->origin);
+    }
+    return 0;
 }
 
 // Parses the value at v in place: removes quotes around the value or around
-// items of a list, a comment, and blanks at both ends. Returns an error
-// message or NULL.
-static const char *unquote(char *v)
+// items of a list, a comment, and blanks at both ends. Sets *has_options if
+// "--name=" is outside of quotes. Returns an error message or NULL.
+static const char *unquote(char *v, bool *has_options)
 {
     char *in = v + strspn(v, BLANKS), *out = v, *end = v;
     bool item = true;
@@ -49,9 +73,8 @@ static const char *unquote(char *v)
             item = false;
             continue;
         }
-        if (in > v && is_blank(in[-1]) && is_option(in))
-            return "another option follows the value; write one option per "
-                   "line, or put the value in quotes";
+        if (in > v && is_blank(in[-1]) && option_length(in) > 0)
+            *has_options = true;
         if (!is_blank(*in)) {
             item = *in == ',';
             end = out + 1;
@@ -80,13 +103,12 @@ static const char *unbracket(char *p, char **name)
     return **name ? NULL : "no section name";
 }
 
-// Splits a line in place. Returns an error message or NULL. *name is NULL for
-// an empty line.
-static const char *split(char *line, char **name, char **value)
+// Splits a line in place into the name and the value of a setting. Returns an
+// error message or NULL. The name is NULL for an empty line.
+static const char *split(char *line, struct sb__opts_setting *s)
 {
-    char *p = line + strspn(line, BLANKS), *end;
+    char *p = line + strspn(line, BLANKS), *end, *value = NULL;
 
-    *name = *value = NULL;
     if (*p == '\0' || *p == '#' || *p == ';')
         return NULL;
     if (strncmp(p, "--", 2) == 0)
@@ -94,14 +116,14 @@ static const char *split(char *line, char **name, char **value)
     end = p + strcspn(p, "=#" BLANKS);
     if (end == p)
         return "no option name";
-    *name = p;
+    s->name = p;
     p = end + strspn(end, BLANKS);
     if (*p == '=')
-        *value = p + 1;
+        s->value = value = p + 1;
     else if (*p && !(*p == '#' && p > end))
         return "'=' must follow the option name";
     *end = '\0';
-    return *value ? unquote(*value) : NULL;
+    return value ? unquote(value, &s->has_options) : NULL;
 }
 
 // in_section: whether the line is below a header; set when a header is read.
@@ -109,9 +131,9 @@ static int read_line(struct sb_opts *o, const char *origin, size_t number,
     char *line, bool *in_section, struct sb_err *err)
 {
     struct sb__opts_setting s = { .source = SB_SRC_FILE };
-    char *p = line + strspn(line, BLANKS), *name, *value;
+    char *p = line + strspn(line, BLANKS), *section;
     bool header = *p == '[';
-    const char *wrong = header ? unbracket(p, &name) : split(p, &name, &value);
+    const char *wrong = header ? unbracket(p, &section) : split(p, &s);
     struct sb_buf where;
     int rc = 0;
 
@@ -127,13 +149,11 @@ static int read_line(struct sb_opts *o, const char *origin, size_t number,
     }
     if (header) {
         *in_section = true;
-        rc = sb__opts_section(o, name, where.data, err);
+        rc = sb__opts_section(o, section, where.data, err);
         goto out;
     }
-    if (!name)
+    if (!s.name)
         goto out;
-    s.name = name;
-    s.value = value;
     s.origin = where.data;
     rc = *in_section ? sb__opts_add_to_section(o, &s, err)
                      : sb__opts_add_setting(o, &s, err);

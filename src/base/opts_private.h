@@ -19,7 +19,8 @@ struct sb__opts_setting {
     const char *origin; // "" for the command line
     char *argv;         // the value in argv, NULL for other sources
     enum sb_opt_source source;
-    bool claimed; // a table declares it
+    bool claimed;     // a table declares it
+    bool has_options; // from a file: "--name=" is in the value, not in quotes
 };
 
 // One declared option and its state.
@@ -143,6 +144,12 @@ int sb__opts_add_to_section(
 // Warns of sections that name no workload.
 void sb__opts_sections_warn(
     const struct sb_opts *o, void (*warn)(const char *text));
+
+// opts_file.c: SB_EUSAGE if the line of the file that sets this option also
+// gives another option that is declared by now.
+int sb__opts_one_per_line(const struct sb_opts *o,
+    const struct sb__opts_setting *s, const struct sb_opt *opt,
+    struct sb_err *err);
 
 // Copies and keeps the setting, and applies it if its option is declared.
 // Returns SB_ENOMEM or the error of an invalid value.

@@ -80,6 +80,7 @@ static const struct sb_opt db_opts[] = {
     { .name = "db-init-sql",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sb_db_opts, init_sql),
+        .flags = SB_OPT_TEXT,
         .help = "statements to run on each new connection, separated by ';' "
                 "if the database supports it" },
     { .name = "db-isolation",

@@ -37,7 +37,7 @@ static const struct sb_opt options[] = {
         .type = SB_OPT_STRING,
         .offset = AT(command),
         .def = "",
-        .flags = SB_OPT_YIELDS | SB_OPT_SECRET,
+        .flags = SB_OPT_YIELDS | SB_OPT_SECRET | SB_OPT_TEXT,
         .help = "shell command that runs beside the workload, such as a dump "
                 "or a backup; the figures before, during and after it are "
                 "compared" },

@@ -65,6 +65,7 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, options),
         .def = "",
+        .flags = SB_OPT_TEXT,
         .help = "server options of the session, such as "
                 "'-c work_mem=64MB'" },
     { .name = "pgsql-connect-timeout",
