@@ -31,7 +31,7 @@ static bool is_secret_ending(
     const char *before, size_t before_len, const char *last, size_t len)
 {
     static const char *const words[] = { "token", "pwd", "pass", "credential",
-        "credentials", "apikey", "jwt", "auth" };
+        "credentials", "apikey", "jwt" };
     static const char *const keys[] = { "api", "access", "account", "auth",
         "encryption", "master", "private", "shared", "signing" };
 
@@ -46,8 +46,9 @@ static bool is_secret_ending(
     return false;
 }
 
-// "sword", "pasw" and "passo": a mistyped password is one, too.
-bool sb_opts_secret_name(const char *name)
+// "sword", "pasw" and "passo": a mistyped password is one, too. declared: by a
+// table, where "auth" is the method of authentication.
+static bool is_secret_name(const char *name, bool declared)
 {
     static const char *const parts[] = { "passw", "sword", "pasw", "passo",
         "passphrase", "secret" };
@@ -64,7 +65,13 @@ bool sb_opts_secret_name(const char *name)
         before_len = len;
         last += len + 1;
     }
-    return is_secret_ending(before, before_len, last, len);
+    return is_secret_ending(before, before_len, last, len) ||
+           (!declared && is_word(last, len, "auth"));
+}
+
+bool sb_opts_secret_name(const char *name)
+{
+    return is_secret_name(name, false);
 }
 
 // True if a word of the name says that the value is a URL or a connection
@@ -90,7 +97,7 @@ bool sb__opts_secret(
 {
     if (opt && (opt->flags & SB_OPT_SECRET))
         return true;
-    if (sb_opts_secret_name(name))
+    if (is_secret_name(name, opt != NULL))
         return true;
     // In a malformed URL or connection string, the position of a password is
     // unknown, so all of it is hidden.

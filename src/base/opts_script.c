@@ -76,6 +76,7 @@ struct sb_opt *sb__opts_script_opt(struct sb_opts *o, struct sb__opts_script *s,
     opt->name = sb__opts_strdup(o, name);
     opt->help = sb__opts_strdup(o, help ? help : "");
     opt->type = type;
+    opt->flags = sb_opts_secret_name(name) ? SB_OPT_SECRET : 0;
     opt->def = def ? sb__opts_strdup(o, def) : NULL;
     if (!opt->name || !opt->help || (def && !opt->def))
         return NULL;

@@ -48,8 +48,36 @@ static void secret_names(void)
     }
 }
 
+static const struct sb_opt auth_opts[] = {
+    { "pgsql-require-auth", SB_OPT_STRING, AT(host) },
+    { "access-token", SB_OPT_STRING, AT(file) },
+    { .name = NULL },
+};
+static const struct sb_opt_table auth_table = { .title = "Options",
+    .opts = auth_opts };
+
+// Where a table declares an option that ends in "auth", it is a method. In a
+// script it may be a secret.
+static void declared_auth(void)
+{
+    begin();
+    give("--pgsql-require-auth=md5");
+    give("--access-token=abc");
+    give("--web-auth=abc");
+    CHECK_INT(read_args(), 0);
+    CHECK_INT(sb_opts_add(o, &auth_table, &v, &err), 0);
+    CHECK_INT(script("web-auth", SB_OPT_STRING, ""), 0);
+    CHECK_STR(v.host, "md5");
+    CHECK_STR(text_of("pgsql-require-auth"), "md5");
+    CHECK_STR(text_of("access-token"), "***");
+    CHECK_STR(text_of("web-auth"), "***");
+    CHECK_STR(sb_opts_shown(o, "pgsql-require-auth", "md5"), "md5");
+    end();
+}
+
 CHECK_FILE
 {
+    RUN(declared_auth);
     RUN(secret_names);
     return check_done();
 }
