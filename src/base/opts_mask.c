@@ -358,33 +358,58 @@ static void hide_bare_logins(struct masked *m)
     }
 }
 
-// True if a word, which is an option in the way of a command line, has a secret
-// behind it: "-p" of clients of databases, "--password".
-static bool needs_secret(const char *word, size_t len)
+// True if the word is the program "mysql", "/bin/mariadb-dump", "mongosh": a
+// client that takes a password as -p. Of most programs, -p is something else.
+static bool is_client(const char *word, const char *end)
+{
+    static const char *const clients[] = { "mysql", "mariadb", "mongo",
+        "sysbench" };
+    const char *name;
+
+    while (end > word && (end[-1] == '"' || end[-1] == '\''))
+        end--;
+    for (name = end; name > word; name--) {
+        if (!isalpha((unsigned char)name[-1]) && !strchr("-_", name[-1]))
+            break;
+    }
+    for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]); i++) {
+        if (strncmp(name, clients[i], strlen(clients[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+// True if the next word is a secret: behind "--password", or "-p" of a client.
+static bool needs_secret(const char *word, size_t len, bool client)
 {
     char name[64];
 
     if (len == 2)
-        return word[0] == '-' && word[1] == 'p';
+        return client && word[0] == '-' && word[1] == 'p';
     if (len < 3 || memcmp(word, "--", 2) != 0 || memchr(word, '=', len))
         return false;
     snprintf(name, sizeof(name), "%.*s", (int)len - 2, word + 2);
     return sb_opts_secret_name(name);
 }
 
-// Command lines: "-pSECRET", "-p SECRET", "--password SECRET".
+// Command lines: "--password SECRET", "mysql -pSECRET", "mysql -p SECRET". A
+// text that begins with "-p" may be an argument for a client.
 static void hide_arguments(struct masked *m)
 {
     const char *p = skip_spaces(m->text), *end;
+    bool client = *p == '-' && !strchr(p, '=');
 
     for (; *p; p = skip_spaces(end)) {
         end = word_end(p);
-        if (needs_secret(p, (size_t)(end - p))) {
-            p = skip_spaces(end);
-            end = word_end(p);
-            if (*p != '-')
-                hide(m, p, end);
-        } else if (p[0] == '-' && p[1] == 'p') {
+        client = client || is_client(p, end);
+        if (needs_secret(p, (size_t)(end - p), client)) {
+            const char *next = skip_spaces(end);
+
+            if (*next == '-')
+                continue;
+            end = word_end(next);
+            hide(m, next, end);
+        } else if (client && p[0] == '-' && p[1] == 'p') {
             hide(m, p + 2, end);
         }
     }

@@ -442,13 +442,20 @@ A label that is a secret by its name is not shown.
 The same in the value of a label: a URL, and a password as other clients take it.
 
   $ sysbench metrics.lua --db-driver=null --events=1 --report=json=l.json,text \
-  >     --label="url=x://u:SECRET@h,a=mysql -pSECRET,b=mysql -p SECRET -v,c=" \
+  >     --label="url=x://u:SECRET@h,a=mysql -pSECRET,b=sudo /bin/mysqldump -p SECRET -v,c=,d=mysql -p -pSECRET" \
   >     --report-context run >text
   $ ask l.json "r['labels']"; grep -c SECRET l.json text
-  {'url': 'x://u:***@h', 'a': 'mysql -p***', 'b': 'mysql -p *** -v', 'c': ''}
+  {'url': 'x://u:***@h', 'a': 'mysql -p***', 'b': 'sudo /bin/mysqldump -p *** -v', 'c': '', 'd': 'mysql -p -p***'}
   l.json:0
   text:0
   [1]
+
+Of other programs and in SQL, -p is no password.
+
+  $ sysbench metrics.lua --db-driver=null --events=1 --report=json=l.json \
+  >     --label="a=mkdir -p DIR,b=pidstat -p 1234,c=SELECT a -price FROM t" run >text
+  $ ask l.json "r['labels']"
+  {'a': 'mkdir -p DIR', 'b': 'pidstat -p 1234', 'c': 'SELECT a -price FROM t'}
 
 Names that are no UTF-8 or too long: each file is valid, and different texts are
 different operations.

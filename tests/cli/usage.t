@@ -56,9 +56,15 @@ underscores as the user typed them.
   $ sysbench oltp_read_only --db-driver=null --mysql-password run --events=1 |
   >     grep -c 'total number of events: *1$'
   1
-  $ echo 'mysql-user=sbtest -p SECRET' >one.cnf
-  $ sysbench oltp_read_only --config-file=one.cnf --print-config run | grep -o "^#mysql-user=sbtest -p [^ ]*"
-  #mysql-user=sbtest -p ***
+  $ sb cpu run -percentile=99
+  invalid option: -percentile=99 (options begin with two dashes)
+  [1]
+  $ sb cpu run -pgsql-host=db
+  invalid option: -pgsql-host=db (options begin with two dashes)
+  [1]
+  $ echo 'mysql-user=mysql -p SECRET' >one.cnf
+  $ sysbench oltp_read_only --config-file=one.cnf --print-config run | grep -o "^#mysql-user=mysql -p [^ ]*"
+  #mysql-user=mysql -p ***
   $ echo '--threads=4 --mysql-password SECRET run' >one.cnf
   $ sb cpu --config-file=one.cnf run
   Invalid value for the 'threads' option: '4 --mysql-password *** run' (must be a whole number), set by one.cnf:1
