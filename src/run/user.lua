@@ -10,15 +10,12 @@ sb.cdef("user", "sb_user_next sb_user_drop")
 
 local u = ffi.cast("struct sb_user *", sb.user)
 local user = {}
--- Connections whose pipelines were sent in this event.
-local sent = sb.sent or {}
-sb.sent = sent
+local after = {}
 
--- An event ends with the answers to what it has sent.
 local function once(event, tid)
    local stop = event(tid)
-   if sent[1] then
-      sb.module("sql_pipeline")()
+   for i = 1, #after do
+      after[i]()
    end
    return stop
 end
@@ -39,6 +36,9 @@ end
 
 local function events()
    local event, tid, again = event, sb.tid, false
+   -- Modules append functions that end what an event has left unfinished. It is
+   -- nil where no loop calls them.
+   sb.after_event = after
    while true do
       local ok, err = xpcall(loop, sb.on_error, event, tid, again)
       if not ok then

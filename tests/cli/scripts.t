@@ -320,6 +320,34 @@ workload, that is said; a folder hides nothing.
   oltp_insert options:
   $ cd ..
 
+A script that sends pipelines outside event() does not keep their connections.
+
+  $ cat >outside.lua <<'EOF'
+  > local function kept()
+  >    local cons = setmetatable({}, { __mode = "v" })
+  >    for i = 1, 20 do
+  >       local con = sysbench.sql.driver():connect()
+  >       con:pipeline_begin()
+  >       con:query("SELECT 1")
+  >       con:pipeline_send()
+  >       con:pipeline_next()
+  >       cons[i] = con
+  >    end
+  >    collectgarbage()
+  >    collectgarbage()
+  >    local n = 0
+  >    for _ in pairs(cons) do n = n + 1 end
+  >    print(n < 10)
+  > end
+  > sysbench.cmdline.commands = { mine = { kept } }
+  > function event() end
+  > function thread_run() kept() end
+  > EOF
+  $ sysbench outside.lua --db-driver=null mine | grep -E "true|false"
+  true
+  $ sysbench outside.lua --db-driver=null --threads=1 run | grep -E "true|false"
+  true
+
 Rows of a bulk insert or a loader, and statements of a pipeline, that a script collects
 but never sends are lost, which is said once.
 

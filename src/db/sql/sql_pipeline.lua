@@ -8,8 +8,8 @@ local connection = sb.sql.connection
 local check, raise = sb.sql.check, sb.sql.raise
 local own, keep = sb.sql.own, sb.sql.keep
 local NONE = 0
-local sent = sb.sent or {}
-sb.sent = sent
+-- Connections whose pipelines the event in progress has sent.
+local sent, hooked = {}, false
 
 sb.cdef("sql", "sb_con_pipeline sb_con_pipeline_run sb_con_pipeline_send " ..
         "sb_con_pipeline_next sb_con_pipeline_end sb_con_pipeline_drop")
@@ -44,6 +44,30 @@ function connection:pipeline(fn, ...)
    return self:pipeline_run()
 end
 
+-- An event ends with the answers to what it has sent.
+local function finish()
+   for i = #sent, 1, -1 do
+      local con = sent[i]
+      sent[i] = nil
+      if C.sb_con_pipeline_end(con) < 0 then
+         raise(con, "<pipeline>", 2)
+      end
+   end
+end
+
+local function finish_after_event(con)
+   if not hooked then
+      sb.after_event[#sb.after_event + 1] = finish
+      hooked = true
+   end
+   for i = 1, #sent do
+      if sent[i] == con then
+         return
+      end
+   end
+   sent[#sent + 1] = con
+end
+
 -- As pipeline_run(), but pipeline_next() receives the results.
 function connection:pipeline_send()
    own(self, "connection", "pipeline_send")
@@ -51,12 +75,9 @@ function connection:pipeline_send()
    if n < 0 then
       raise(self, "<pipeline>", 2)
    end
-   for i = 1, #sent do
-      if sent[i] == self then
-         return n
-      end
+   if sb.after_event then
+      finish_after_event(self)
    end
-   sent[#sent + 1] = self
    return n
 end
 
@@ -69,16 +90,5 @@ function connection:pipeline_next()
       return rs
    elseif self.error ~= NONE then
       raise(self, "<pipeline>", 2)
-   end
-end
-
--- Ends the pipelines that the event has sent.
-return function()
-   for i = #sent, 1, -1 do
-      local con = sent[i]
-      sent[i] = nil
-      if C.sb_con_pipeline_end(con) < 0 then
-         raise(con, "<pipeline>", 2)
-      end
    end
 end
