@@ -60,6 +60,7 @@ struct sb_drivers {
     _Atomic bool crowded;         // a full statement cache was logged
     _Atomic bool uncommitted;     // a transaction left open was logged
     _Atomic bool unsent;          // what was left unsent was logged
+    _Atomic bool cut;             // a text that was cut was logged
 };
 
 // loader.c ---------------------------------------------------------------

@@ -145,7 +145,7 @@ SB_FFI struct sb_stmt_handle *sb_stmt_open(
 SB_FFI struct sb_param *sb_stmt_param(
     struct sb_stmt_handle *st, int type, uint64_t max_len);
 // Makes room for a text of len bytes in the buffer. Returns how many of them
-// fit: fewer than len, with a warning once per process, if a maximum length was
+// fit: fewer than len, with a warning once per run, if a maximum length was
 // declared; -1 without memory or above 2^32 - 2 bytes.
 SB_FFI int64_t sb_param_room(struct sb_param *param, uint64_t len);
 SB_FFI void sb_param_free(struct sb_param *param);

@@ -2,20 +2,22 @@
 //
 // Parameters, their number, and values that only some drivers accept.
 #include "db/sql/sql.h"
+#include "check_log.h"
 #include "fake.h"
 
+static struct sb_drivers owner;
 static struct sb_err err;
 
 static void buffers_have_the_maximum_length(void)
 {
-    struct sb_param *p = sb__param_new(SB_SQL_TYPE_VARCHAR, 10, &err);
+    struct sb_param *p = sb__param_new(&owner, SB_SQL_TYPE_VARCHAR, 10, &err);
 
     CHECK_INT(p->type, SB_SQL_TYPE_VARCHAR);
     CHECK_INT(p->max_len, 10);
     CHECK(p->is_null);
     memset(p->buffer, 'x', 11); // a NUL has room
     sb_param_free(p);
-    p = sb__param_new(SB_SQL_TYPE_TIME, 0, &err);
+    p = sb__param_new(&owner, SB_SQL_TYPE_TIME, 0, &err);
     CHECK_INT(p->max_len, 0);
     CHECK_INT(sb_param_room(p, 0), 0);
     CHECK_INT(sb_param_room(p, 1000), 1000);
@@ -25,7 +27,7 @@ static void buffers_have_the_maximum_length(void)
     CHECK_INT(sb_param_room(p, 1000), 1000);
     sb_param_free(p);
     // Numbers have none, whatever the length.
-    p = sb__param_new(SB_SQL_TYPE_DOUBLE, UINT64_MAX, &err);
+    p = sb__param_new(&owner, SB_SQL_TYPE_DOUBLE, UINT64_MAX, &err);
     CHECK(p->buffer == NULL);
     CHECK_INT(p->max_len, 0);
     sb_param_free(p);
@@ -35,7 +37,7 @@ static void buffers_have_the_maximum_length(void)
 static const char *refused(int type, uint64_t max_len)
 {
     sb_err_clear(&err);
-    CHECK(sb__param_new(type, max_len, &err) == NULL);
+    CHECK(sb__param_new(&owner, type, max_len, &err) == NULL);
     CHECK_INT(err.code, SB_EUSAGE);
     return err.msg;
 }
@@ -50,10 +52,35 @@ static void types_and_lengths_are_checked(void)
     refused(SB_SQL_TYPE_TIME, UINT64_MAX); // the sum of bytes would overflow
 }
 
+static int cuts_of(struct sb_drivers *of, uint64_t len)
+{
+    int n = 0;
+
+    capture();
+    for (int i = 0; i < 2; i++) {
+        struct sb_param *p = sb__param_new(of, SB_SQL_TYPE_CHAR, 2, &err);
+
+        CHECK_INT(sb_param_room(p, len), 2);
+        sb_param_free(p);
+    }
+    for (const char *at = captured(); (at = strstr(at, "was cut to 2")); at++)
+        n++;
+    return n;
+}
+
+static void each_run_warns_once_of_cuts(void)
+{
+    struct sb_drivers first = { 0 }, second = { 0 };
+
+    CHECK_INT(cuts_of(&first, 7), 1);
+    CHECK_INT(cuts_of(&first, 8), 0);
+    CHECK_INT(cuts_of(&second, 9), 1);
+}
+
 // The address sanitizer sees a parameter that is freed too early or never.
 static void a_parameter_outlives_its_creator(void)
 {
-    struct sb_param *p = sb__param_new(SB_SQL_TYPE_INT, 0, &err);
+    struct sb_param *p = sb__param_new(&owner, SB_SQL_TYPE_INT, 0, &err);
 
     CHECK(sb__param_keep(p) == p);
     CHECK(sb__param_keep(p) == p);
@@ -74,7 +101,7 @@ static const char *counted(size_t n, unsigned marks)
 
 static void numbers_are_compared(void)
 {
-    struct sb_param *p = sb__param_new(SB_SQL_TYPE_INT, 0, &err);
+    struct sb_param *p = sb__param_new(&owner, SB_SQL_TYPE_INT, 0, &err);
     struct sb_param *both[] = { p, NULL };
 
     CHECK_STR(counted(1, 2),
@@ -139,6 +166,7 @@ CHECK_FILE
 {
     RUN(buffers_have_the_maximum_length);
     RUN(types_and_lengths_are_checked);
+    RUN(each_run_warns_once_of_cuts);
     RUN(a_parameter_outlives_its_creator);
     RUN(numbers_are_compared);
     RUN(special_values_need_a_driver_for_them);

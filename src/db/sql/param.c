@@ -14,12 +14,11 @@ struct param {
     struct sb_param pub; // first: the handle Lua holds
     unsigned refs;       // its creator and the statements it is bound to
     bool grows;          // no maximum length was declared
+    struct sb_drivers *owner;
 };
 
-// Scripts cut texts in many parameters and users: one warning is enough.
-static atomic_bool cut_warned;
-
-struct sb_param *sb__param_new(int type, uint64_t max_len, struct sb_err *err)
+struct sb_param *sb__param_new(
+    struct sb_drivers *owner, int type, uint64_t max_len, struct sb_err *err)
 {
     bool buffer = type >= SB_SQL_TYPE_TIME;
     struct param *p;
@@ -46,6 +45,7 @@ struct sb_param *sb__param_new(int type, uint64_t max_len, struct sb_err *err)
     p->pub.max_len = buffer ? max_len : 0;
     p->grows = buffer && max_len == 0;
     p->refs = 1;
+    p->owner = owner;
     return &p->pub;
 }
 
@@ -69,14 +69,15 @@ void sb_param_free(struct sb_param *param)
     free(p);
 }
 
-static void warn_cut(uint64_t len, uint64_t max_len)
+// Scripts cut texts in many parameters and users: one warning is enough.
+static void warn_cut(struct param *p, uint64_t len)
 {
-    if (!atomic_exchange_explicit(&cut_warned, true, memory_order_relaxed))
+    if (!atomic_exchange_explicit(&p->owner->cut, true, memory_order_relaxed))
         sb_log(SB_LOG_WARNING,
             "a text of %" PRIu64 " bytes was cut to %" PRIu64
             ", the length that the script declares with stmt:bind_create(); "
             "without a length, it is sent whole",
-            len, max_len);
+            len, p->pub.max_len);
 }
 
 int64_t sb_param_room(struct sb_param *param, uint64_t len)
@@ -86,7 +87,7 @@ int64_t sb_param_room(struct sb_param *param, uint64_t len)
     char *grown;
 
     if (len > p->pub.max_len && !p->grows)
-        warn_cut(len, p->pub.max_len);
+        warn_cut(p, len);
     if (len <= p->pub.max_len || !p->grows)
         return (int64_t)(len < p->pub.max_len ? len : p->pub.max_len);
     if (len >= UINT32_MAX)

@@ -79,8 +79,10 @@ static inline bool sb__value_is_special(const struct sb_value *v)
 int sb__value_check(
     const struct sb_driver *drv, const struct sb_value *v, struct sb_err *err);
 
-// As sb_stmt_param(). NULL on failure, with *err filled.
-struct sb_param *sb__param_new(int type, uint64_t max_len, struct sb_err *err);
+// As sb_stmt_param(). NULL on failure, with *err filled. owner: warns of texts
+// that are cut; it is not used after the last sb_param_room().
+struct sb_param *sb__param_new(
+    struct sb_drivers *owner, int type, uint64_t max_len, struct sb_err *err);
 // Adds a reference, to be dropped with sb_param_free(). Returns param.
 struct sb_param *sb__param_keep(struct sb_param *param);
 // Writes "1 parameter bound, but the statement has 2 placeholders".

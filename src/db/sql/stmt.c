@@ -166,14 +166,15 @@ struct sb_stmt_handle *sb_stmt_open(
 struct sb_param *sb_stmt_param(
     struct sb_stmt_handle *st, int type, uint64_t max_len)
 {
+    struct sb_con_priv *c = st->child.con;
     struct sb_param *p;
 
-    if (!st->child.con)
+    if (!c)
         return NULL;
-    sb_err_clear(&st->child.con->err);
-    p = sb__param_new(type, max_len, &st->child.con->err);
+    sb_err_clear(&c->err);
+    p = sb__param_new(c->inst->db->owner, type, max_len, &c->err);
     if (!p)
-        sb__error_show(st->child.con);
+        sb__error_show(c);
     return p;
 }
 
