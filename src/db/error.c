@@ -14,17 +14,21 @@ void sb__error_unsent(const struct sb_con_priv *c)
 {
     bool rows = c->bulk_rows > 0;
     bool pipeline = c->pipe.state == SB__PIPE_OPEN && c->pipe.n > 0;
+    unsigned n = rows ? c->bulk_rows : c->pipe.n;
+    char count[16] = "";
 
     // After an error the script could not send them.
     if ((!rows && !pipeline) || c->pub.error || sb__call_is_refused(c) ||
         atomic_exchange_explicit(
             &c->inst->db->owner->unsent, true, memory_order_relaxed))
         return;
+    if (n > 1)
+        snprintf(count, sizeof(count), "%u ", n);
     sb_log(SB_LOG_WARNING,
-        "the last %u %s of a connection were not executed, because no %s "
-        "followed",
-        rows ? c->bulk_rows : c->pipe.n,
-        rows ? "rows of bulk_insert_next()" : "statements of pipeline_begin()",
+        "the last %s%s%s of %s %s not sent, because no %s followed", count,
+        rows ? "row" : "statement", n > 1 ? "s" : "",
+        rows ? "bulk_insert_next()" : "pipeline_begin()",
+        n > 1 ? "were" : "was",
         rows ? "bulk_insert_done()" : "pipeline_send()");
 }
 

@@ -359,9 +359,12 @@ but never sends are lost, which is said once.
   >    else con:pipeline_begin() end
   > end
   > function event()
-  >    if UNSENT == "loads" then loader:int(1)
-  >    elseif UNSENT == "rows" then con:bulk_insert_next("(1)")
-  >    else con:query("INSERT INTO t VALUES (1)") end
+  >    for _ = 1, N do
+  >       if UNSENT == "loads" then loader:int(1)
+  >       elseif UNSENT == "rows" then con:bulk_insert_next("(1)")
+  >       else con:query("INSERT INTO t VALUES (1)") end
+  >    end
+  >    return N == 1
   > end
   > function thread_done()
   >    if DONE and UNSENT == "rows" then con:bulk_insert_done()
@@ -369,13 +372,17 @@ but never sends are lost, which is said once.
   >    elseif DONE then con:pipeline_send() end
   > end
   > EOF
-  $ unsent() { (echo "UNSENT, DONE = '$1', $2"; cat unsent.lua) >unsent_$1.lua
+  $ unsent() { (echo "UNSENT, DONE, N = '$1', $2, ${3:-2}"; cat unsent.lua) >unsent_$1.lua
   >     sysbench unsent_$1.lua --db-driver=null --threads=2 --events=10 --time=0 \
   >         run 2>&1 | sed -n 's/last [0-9]* /last N /; /WARNING/p'; }
   $ unsent rows false
-  WARNING: the last N rows of bulk_insert_next() of a connection were not executed, because no bulk_insert_done() followed
+  WARNING: the last N rows of bulk_insert_next() were not sent, because no bulk_insert_done() followed
   $ unsent statements false
-  WARNING: the last N statements of pipeline_begin() of a connection were not executed, because no pipeline_send() followed
+  WARNING: the last N statements of pipeline_begin() were not sent, because no pipeline_send() followed
+  $ unsent rows false 1
+  WARNING: the last row of bulk_insert_next() was not sent, because no bulk_insert_done() followed
+  $ unsent statements false 1
+  WARNING: the last statement of pipeline_begin() was not sent, because no pipeline_send() followed
   $ unsent loads false
   WARNING: rows for table 't' are lost, because the script did not close their loader
   $ unsent loads true
