@@ -117,6 +117,7 @@ static const struct number {
     { "missed", WHOLE },
     { "misses", WHOLE },
     { "others", WHOLE },
+    { "overrun", 0 },
     { "percentile", 0 },
     { "place", WHOLE },
     { "places", WHOLE },

@@ -267,6 +267,9 @@ ones. `wrong PATTERN VALUE...` replaces the first match by each value.
   $ wrong '"99":([0-9.]+)' '"NaN"' -1
   : "99" is not a number
   : "99" is negative
+  $ wrong '"end":\{()' '"overrun":"NaN",' '"overrun":-1,'
+  : "overrun" is not a number
+  : "overrun" is negative
   $ wrong '"rows":\[\n\[([0-9.]+)' NaN '"NaN"'
    is not valid JSON: line *, column *: invalid token near 'NaN' (glob)
   : row 1 has a value that is not a number
