@@ -72,6 +72,15 @@ void sb__call_prefetch(struct sb_con_priv *c, struct sb_rec *rec, int op)
     ctx->prefetched.op = op;
 }
 
+void sb__call_maybe_committed(struct sb_con_priv *c)
+{
+    const struct sb_generic_ops *g = c->drv->generic;
+
+    // Within a pipeline, the driver knows only how it was before.
+    if (c->pipe.state == SB__PIPE_NONE && g->open_transaction)
+        c->wrote = g->open_transaction(c->conn) != NULL;
+}
+
 void sb__call_complete_error(struct sb_con_priv *c, int rc)
 {
     if (c->err.code == 0)

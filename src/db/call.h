@@ -172,6 +172,10 @@ static inline void sb__call_count_error(const struct sb__call *call)
         sb_tally_add(&sb_rec_op_tally(call->rec, call->op)->errors, 1);
 }
 
+// After a call that changed no rows, such as COMMIT: what the connection wrote
+// before is safe if no transaction is open.
+void sb__call_maybe_committed(struct sb_con_priv *c);
+
 // Records a call that has succeeded, with its result in the connection.
 static inline void sb__call_succeeded(const struct sb__call *call)
 {
@@ -179,6 +183,8 @@ static inline void sb__call_succeeded(const struct sb__call *call)
 
     if (c->res.kind == SB_RESULT_WRITE && c->res.affected > 0)
         c->wrote = true;
+    else if (SB_UNLIKELY(c->wrote && c->res.kind == SB_RESULT_NONE))
+        sb__call_maybe_committed(c);
     if (call->op >= 0)
         sb__call_count(
             call->rec, call->op, &c->res, call->end - call->start, call->end);

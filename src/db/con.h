@@ -83,7 +83,7 @@ struct sb_con_priv {
     enum sb__outcome outcome;
     uint32_t unsettled; // children with something to do before the next call
     bool debug, emulate;
-    bool wrote; // a statement has changed rows since it was connected
+    bool wrote; // a transaction that may still be open has changed rows
     struct sb_result res;
     struct sb_rs rs[SB__RESULTS];
     unsigned rs_now;                  // the only one that may be valid
