@@ -80,6 +80,7 @@ int sb__on_panic(lua_State *L)
 {
     const char *text = lua_tostring(L, -1);
 
+    sb__libs_ending();
     sb_log(SB_LOG_FATAL, "a Lua state has failed outside of the script: %s",
         text ? text : "error without a message");
     sb_log_flush();

@@ -147,6 +147,11 @@ void sb__libs_user_ends(void)
     (void)before;
 }
 
+void sb__libs_ending(void)
+{
+    pthread_mutex_lock(&ending);
+}
+
 // os.exit([code]). Upvalue 1: the original function.
 static int exit_program(lua_State *L)
 {
@@ -157,7 +162,7 @@ static int exit_program(lua_State *L)
         (void)luaL_optint(L, 1, 0); // raises the error of the original
         code = lua_isnoneornil(L, 1) ? "" : lua_tostring(L, 1);
     }
-    pthread_mutex_lock(&ending);
+    sb__libs_ending();
     say_ended("os.exit", code);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);

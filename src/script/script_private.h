@@ -209,6 +209,9 @@ void sb__libs_ffi(lua_State *L);
 // between them, a warning says so. Any thread.
 void sb__libs_user_begins(void);
 void sb__libs_user_ends(void);
+// Before the calling thread ends the process, and says why: nothing else is
+// said about it. Waits forever if another thread ends it. Any thread.
+void sb__libs_ending(void);
 
 // The script --------------------------------------------------------------
 

@@ -730,3 +730,21 @@ A script that ends its process, by a signal or by C.
   $ (cat cdef; echo 'function event() ffi.C.exit(3) end') | written 2>/dev/null | head -n 2
   WARNING: the script ended the program with exit(); the command is not complete, and there is no report
   status 3
+
+A state of Lua that fails, because compiled code calls a callback, ends the process as
+well. The script did not do so.
+
+  $ cat >panic.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef[[void *bsearch(const void *, const void *, size_t, size_t,
+  >     int (*)(const void *, const void *));]]
+  > local value, sizes = ffi.new("int[1]"), ffi.new("size_t[1001]")
+  > local equal = ffi.cast("int (*)(const void *, const void *)", function() return 0 end)
+  > sizes[1000] = 1
+  > function event()
+  >    for i = 1, 1000 do ffi.C.bsearch(value, value, sizes[i], 4, equal) end
+  > end
+  > EOF
+  $ sysbench panic.lua --events=1 run 2>&1 >text
+  FATAL: a Lua state has failed outside of the script: bad callback
+  [1]
