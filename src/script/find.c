@@ -166,21 +166,20 @@ static bool try_folder(
     return is_file(path);
 }
 
-bool sb__find_required(char *path, size_t size, const char *script,
-    const char *workloads, const char *module_path, const char *name)
+bool sb__find_required(char *path, size_t size, const struct sb_script *s,
+    const char *module_path, const char *name)
 {
-    const char *slash = strrchr(script, '/');
-    size_t len = strlen(workloads);
-    bool bundled = strncmp(script, workloads, len) == 0 && script[len] == '/';
+    const char *slash = strrchr(s->path, '/');
+    const char *workloads = s->env.paths->workloads;
 
     // A user's oltp_common.lua in the current folder replaces that of the
-    // bundled workloads.
-    if (!bundled && try_folder(path, size, slash ? script : ".",
-                        slash ? (size_t)(slash - script) : 1, name))
+    // installed workloads.
+    if (!s->installed && try_folder(path, size, slash ? s->path : ".",
+                             slash ? (size_t)(slash - s->path) : 1, name))
         return true;
     return sb__find_module(path, size, module_path, name) ||
            (is_installed_module(name) &&
-               try_folder(path, size, workloads, len, name));
+               try_folder(path, size, workloads, strlen(workloads), name));
 }
 
 // Tries "a/mongodb/oltp.lua" in the folder of the workloads, then

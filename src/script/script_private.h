@@ -81,11 +81,12 @@ bool sb__find_hidden(
 // Finds the file of a module; false if no template of module_path matches one.
 bool sb__find_module(
     char *path, size_t size, const char *module_path, const char *name);
-// Finds the file of a module that a script requires: in the folder of `script`
-// (its path), by module_path, and, if sysbench 1.0 installed a file of this
-// name or it begins with "sb.", in the folder of the workloads.
-bool sb__find_required(char *path, size_t size, const char *script,
-    const char *workloads, const char *module_path, const char *name);
+// Finds the file of a module that a script requires: in the folder of the
+// script, unless it is an installed workload, by module_path, and, if sysbench
+// 1.0 installed a file of this name or it begins with "sb.", in the folder of
+// the workloads.
+bool sb__find_required(char *path, size_t size, const struct sb_script *s,
+    const char *module_path, const char *name);
 // Makes package.path for scripts: LUA_PATH, in which ";;" stands for the
 // default, or the default alone. 0 or SB_ENOMEM; the caller frees *out.
 int sb__find_path(char **out);

@@ -156,8 +156,8 @@ static int api_loader(lua_State *L)
     lua_getglobal(L, "package");
     lua_getfield(L, 2, "path");
     const char *module_path = lua_tostring(L, -1);
-    if (!module_path || !sb__find_required(path, sizeof(path), s->path,
-                            s->env.paths->workloads, module_path, name)) {
+    if (!module_path ||
+        !sb__find_required(path, sizeof(path), s, module_path, name)) {
         lua_settop(L, 2);
         return not_found(L);
     }

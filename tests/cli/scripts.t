@@ -59,6 +59,17 @@ Of the bundled workloads it finds those of 1.0 and sb.*.
   true
   true
 
+A module of the current folder replaces that of an installed workload, however that
+is found.
+
+  $ echo 'error("mine", 0)' >oltp_common.lua
+  $ sysbench oltp_insert help 2>&1 | grep mine
+  FATAL: mine
+  $ ln -s "$SB_SRCDIR/tests/lua" linked
+  $ sysbench linked/oltp_insert.lua help 2>&1 | grep mine
+  FATAL: mine
+  $ rm oltp_common.lua linked
+
 A module on package.path does not hide a workload.
 
   $ echo 'print("not the workload")' >dir/json.lua
