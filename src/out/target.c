@@ -60,18 +60,27 @@ static char *follow(char *path)
     return NULL;
 }
 
+static bool look(const char *path, struct stat *st)
+{
+    char *whole = sb_outfile_path(path);
+    bool found = whole && stat(whole, st) == 0;
+
+    free(whole);
+    return found;
+}
+
 bool sb_target_is_special(const char *path)
 {
     struct stat st;
 
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    return look(path, &st) && !S_ISREG(st.st_mode);
 }
 
 bool sb_target_is_folder(const char *path)
 {
     struct stat st;
 
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return look(path, &st) && S_ISDIR(st.st_mode);
 }
 
 // True if the open file is still the one with this name. Another process may

@@ -59,7 +59,7 @@ void sb_target_done(struct sb_target *t);
 // forked after sb_target_open(). Nothing may be buffered.
 void sb_target_leave(struct sb_target *t);
 // Whether there is a file of this name that is no regular file: a device, a
-// pipe, a folder.
+// pipe, a folder. A relative name is one in the folder of the start.
 bool sb_target_is_special(const char *path);
 bool sb_target_is_folder(const char *path);
 // Writes the folder of a path to `dir`, and the folder for temporary files

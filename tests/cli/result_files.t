@@ -542,6 +542,15 @@ folder and the umask of the process changes nothing about result files.
   -rw-r--r-- moved.json
   -rw-r--r-- moved.ndjson
 
+So a pipe there is written, not replaced.
+
+  $ mkfifo pipe
+  $ timeout 60 cat pipe >piped & reader=$!
+  $ sysbench "$PWD/change.lua" --events=1 --report=none,json=pipe run
+  $ if [ -p pipe ]; then wait $reader; else kill $reader; fi
+  $ head -n 1 piped
+  {"format":"sysbench-result",
+
 FILE.part is no way to other files.
 
   $ echo precious >victim
