@@ -194,6 +194,7 @@ static int start_check(
     sb__overflow_message_enable(run);
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, stack);
+    pthread_attr_setguardsize(&attr, SB_OVERFLOW_GUARD);
     int rc = pthread_create(thread, &attr, run_check, run);
     pthread_attr_destroy(&attr);
     if (rc == 0)

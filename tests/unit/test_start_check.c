@@ -2,8 +2,10 @@
 //
 // The check that a workload makes before users exist: it succeeds, fails, takes
 // too long, is interrupted, or ignores the interruption.
+#define _GNU_SOURCE // pthread_getattr_np()
 #include <signal.h>
 
+#include "loop/overflow.h"
 #include "runs.h"
 
 static struct {
@@ -13,10 +15,16 @@ static struct {
     _Atomic int checks, users;
     pthread_t main;
     bool own_thread;
+    size_t guard; // of its stack
 } world;
 
 static int check(struct sb_workload *w, struct sb_err *err)
 {
+    pthread_attr_t attr;
+
+    CHECK_INT(pthread_getattr_np(pthread_self(), &attr), 0);
+    pthread_attr_getguardsize(&attr, &world.guard);
+    pthread_attr_destroy(&attr);
     world.own_thread = !pthread_equal(pthread_self(), world.main);
     atomic_fetch_add(&world.checks, 1);
     return world.answer(err);
@@ -92,6 +100,7 @@ static void users_start_after_the_check(void)
     CHECK_INT(try(succeed, true, 30000 * MS), 0);
     CHECK_INT(world.checks, 1);
     CHECK(world.own_thread);
+    CHECK_INT(world.guard, SB_OVERFLOW_GUARD); // as that of users
     CHECK_INT(world.users, 2);
     CHECK_INT(seen.c.completed, 10);
     CHECK_INT(try(fail, false, 30000 * MS), 0);
