@@ -92,7 +92,7 @@ const struct sb_opt_table sb_beside_opt_table = {
 struct sb_beside {
     const struct sb_beside_opts *o;
     char name[SB_BESIDE_NAME];
-    char *path;  // of the output; NULL: fd is -1
+    char *path;  // of the output, as in messages; NULL: fd is -1
     int fd;      // output; -1: those of the program
     uint64_t at; // time of the start
     pthread_t thread;
@@ -165,18 +165,24 @@ static int open_output(
         return 0;
     if (make_path(b, number, alone))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
+    char *whole = sb_outfile_path(b->path);
+
+    if (!whole)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
     bool given = *b->o->output && !alone; // may name a pipe or a device
     const char *why = "";
+    int rc = 0;
 
     b->fd = given
-                ? open(b->path,
+                ? open(whole,
                       O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)
-                : sb_outfile_open(b->path, O_WRONLY | O_APPEND, &why);
+                : sb_outfile_open(whole, O_WRONLY | O_APPEND, &why);
     if (b->fd < 0 || (!given && ftruncate(b->fd, 0)))
-        return sb_err_set(err, SB_ESYS,
-            "--beside-output: cannot write to '%s': %s", b->path,
+        rc = sb_err_set(err, SB_ESYS, "%s: cannot write to '%s': %s",
+            *b->o->output ? "--beside-output" : "--beside", b->path,
             *why ? why : strerror(errno));
-    return 0;
+    free(whole);
+    return rc;
 }
 
 int sb_beside_create(struct sb_beside **out, const struct sb_beside_opts *o,

@@ -101,6 +101,24 @@ A command that fails makes the run fail; its figures are kept.
   >     --report=none run 2>&1 | sed -E 's/[0-9]+\.[0-9]+/N/'
   ALERT: --beside: kill was ended by signal 9 after N s
 
+Its output is in the folder of the start, also if the script changes the folder.
+
+  $ (echo 'require("ffi").cdef("int chdir(const char *);")'
+  >     echo 'require("ffi").C.chdir("/proc")'; cat e.lua) >proc.lua
+  $ moved() { sysbench "$PWD/proc.lua" --time=1 --beside='echo moved' \
+  >     --report=none "$@" run; }
+  $ moved; cat echo.beside.log
+  moved
+  $ moved --beside-output=given.log; cat given.log
+  moved
+  $ mkdir folder.beside.log
+  $ moved --beside-name=folder
+  FATAL: --beside: cannot write to 'folder.beside.log': Is a directory
+  [1]
+  $ moved --beside-output=folder.beside.log
+  FATAL: --beside-output: cannot write to 'folder.beside.log': Is a directory
+  [1]
+
 If it fails alone, there is no run.
 
   $ sysbench e.lua --time=100 --beside=./missing --beside-alone run 2>err | tail -1
@@ -208,7 +226,7 @@ The log of the command is no way to other files.
   $ echo precious >victim
   $ ln -s victim hook.beside.log
   $ sysbench cpu --events=1 --beside=true --beside-name=hook run >text
-  FATAL: --beside-output: cannot write to 'hook.beside.log': it is a symbolic link
+  FATAL: --beside: cannot write to 'hook.beside.log': it is a symbolic link
   [1]
   $ cat victim
   precious
