@@ -120,9 +120,6 @@ void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
     if (!sb_drivers_used_server(a->drivers) || r->warmup ||
         r->total_s < SECONDS_MIN)
         return;
-    // In a dry run of a driver, there is no server.
-    if (a->client.seen.peers == SB_PEERS_NONE)
-        return;
     sb_client_usage(measured(a), &u);
     if ((!waits_busily(a, workers) &&
             sb_client_is_bottleneck(&u, &limits, why, sizeof(why))) ||

@@ -139,6 +139,15 @@ static void con_release(struct sb_con_priv *c)
     c->ctx->idle_cons = c;
 }
 
+// In a dry run, a driver of a server has no socket.
+static bool has_server(const struct sb_con_priv *c)
+{
+    const struct sb_generic_ops *g = c->drv->generic;
+
+    return !(c->drv->caps & SB_CAP_EMBEDDED) &&
+           (!g->socket || g->socket(c->conn) != -1);
+}
+
 static int con_connect(struct sb_con_priv *c, struct sb_err *err)
 {
     struct sb_drivers *d = c->inst->db->owner;
@@ -168,7 +177,7 @@ static int con_connect(struct sb_con_priv *c, struct sb_err *err)
     atomic_store_explicit(&d->used, true, memory_order_relaxed);
     if (!c->drv->doc)
         atomic_store_explicit(&d->used_sql, true, memory_order_relaxed);
-    if (!(c->drv->caps & SB_CAP_EMBEDDED))
+    if (has_server(c))
         atomic_store_explicit(&d->used_server, true, memory_order_relaxed);
     return 0;
 }

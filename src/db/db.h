@@ -105,7 +105,7 @@ bool sb_drivers_used(const struct sb_drivers *d);
 // The same for connections of drivers without documents. Any thread.
 bool sb_drivers_used_sql(const struct sb_drivers *d);
 // The same for connections to a server, rather than to a database inside this
-// process. Any thread.
+// process or to none, in a dry run. Any thread.
 bool sb_drivers_used_server(const struct sb_drivers *d);
 
 // Return the driver's struct and the path of its module, for the driver's own

@@ -177,7 +177,8 @@ struct sb_generic_ops {
     // Optional.
     int (*reset)(struct sb_conn *conn, struct sb_err *err);
     // Returns the descriptor of the socket to the server, so that the core can
-    // find out whether the server has closed an idle connection; -1: none;
+    // find out whether the server has closed an idle connection; -1: none, of a
+    // new connection: there is no server (a dry run);
     // SB_ELOST: the driver has closed it, because the connection is lost.
     // Optional.
     int (*socket)(const struct sb_conn *conn);

@@ -54,7 +54,7 @@ struct sb_drivers {
     bool noticed;              // the chosen default driver was logged
     _Atomic bool used;
     _Atomic bool used_sql;        // by a driver without documents
-    _Atomic bool used_server;     // by a driver without SB_CAP_EMBEDDED
+    _Atomic bool used_server;     // by a connection to a server
     _Atomic uint64_t connections; // opened so far
     _Atomic unsigned down;        // users that are trying to reconnect
     _Atomic bool crowded;         // a full statement cache was logged
