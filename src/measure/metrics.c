@@ -206,8 +206,7 @@ void sb_metric_put(struct sb_metrics *m, uint32_t i, unsigned user, double v)
         store(&c->value, sb__load_value(&c->value) + v);
         break;
     case SB_METRIC_GAUGE:
-        store(&c->value, v);
-        atomic_store_explicit(&c->until, 0, memory_order_release);
+        assert(!"sb_metric_set() sets gauges");
         break;
     case SB_METRIC_DISTRIBUTION:
         record_value(m, x, c, user, v);

@@ -95,9 +95,9 @@ double sb_metric_largest(double scale);
 // Only the user's thread.
 void sb_metrics_leave(struct sb_metrics *m, unsigned user);
 
-// Gives metric number i a value: adds to a counter, sets a gauge, records in a
-// distribution. value: finite, not negative; a distribution treats values above
-// the largest one as that in its histogram. Only the user's thread.
+// Gives metric number i, which is no gauge, a value: adds to a counter, records
+// in a distribution. value: finite, not negative; a distribution treats values
+// above the largest one as that in its histogram. Only the user's thread.
 void sb_metric_put(struct sb_metrics *m, uint32_t i, unsigned user, double v);
 // Sets gauge number i. value: NaN: unknown. until: a time on the clock of
 // snapshots, in ns, after which the value is unknown unless it was set again;

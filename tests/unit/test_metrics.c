@@ -55,9 +55,9 @@ static void values_are_summed_set_and_recorded(void)
     add("distribution", SB_METRIC_DISTRIBUTION);
     sb_metric_put(m, 0, 0, 1);
     sb_metric_put(m, 0, 1, 2.5);
-    sb_metric_put(m, 1, 0, 10);
-    sb_metric_put(m, 1, 0, 4);
-    sb_metric_put(m, 1, 1, 3);
+    sb_metric_set(m, 1, 0, 10, 0);
+    sb_metric_set(m, 1, 0, 4, 0);
+    sb_metric_set(m, 1, 1, 3, 0);
     sb_metric_put(m, 2, 0, 0.25);
     sb_metric_put(m, 2, 1, 2000);
     a = take(SB_SNAP_LIGHT);
@@ -71,7 +71,7 @@ static void values_are_summed_set_and_recorded(void)
     CHECK_NEAR(sb_snap_metric_percentile(&a.metric[2], 50), 0.25, 0.00025);
     CHECK_NEAR(sb_snap_metric_percentile(&a.metric[2], 100), 2000, 0);
     sb_metric_put(m, 0, 0, 1);
-    sb_metric_put(m, 1, 1, 1);
+    sb_metric_set(m, 1, 1, 1, 0);
     sb_metric_put(m, 2, 0, 7);
     b = take(SB_SNAP_FINAL);
     CHECK_INT(sb_snap_sub(&diff, &b, &a), 0);
@@ -105,14 +105,14 @@ static void gauges_of_a_user_that_goes(void)
     add("gauge", SB_METRIC_GAUGE);
     for (unsigned user = 0; user < 2; user++) {
         sb_metric_put(&s.metrics, 0, user, 5);
-        sb_metric_put(&s.metrics, 1, user, 10 + user);
+        sb_metric_set(&s.metrics, 1, user, 10 + user, 0);
     }
     sb_metrics_leave(&s.metrics, 1);
     a = take(SB_SNAP_LIGHT);
     CHECK_NEAR(a.metric[0].value, 10, 0);
     CHECK_NEAR(a.metric[1].value, 10, 0);
     sb_snap_done(&a);
-    sb_metric_put(&s.metrics, 1, 1, 3); // it comes again
+    sb_metric_set(&s.metrics, 1, 1, 3, 0); // it comes again
     a = take(SB_SNAP_LIGHT);
     CHECK_NEAR(a.metric[1].value, 13, 0);
     sb_snap_done(&a);
@@ -194,8 +194,9 @@ static void twins(void)
     add("gauge", SB_METRIC_GAUGE);
     add("distribution", SB_METRIC_DISTRIBUTION);
     CHECK_INT(sb_metrics_count(&warm.metrics), 3);
-    for (uint32_t i = 0; i < 3; i++)
-        sb_metric_put(&warm.metrics, i, 1, 5);
+    sb_metric_put(&warm.metrics, 0, 1, 5);
+    sb_metric_set(&warm.metrics, 1, 1, 5, 0);
+    sb_metric_put(&warm.metrics, 2, 1, 5);
     sb_metric_put(&s.metrics, 0, 0, 1);
     a = take(SB_SNAP_FULL);
     CHECK_NEAR(a.metric[0].value, 1, 0);

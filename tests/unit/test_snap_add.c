@@ -150,10 +150,11 @@ static void measure(struct process *p, double value, double largest)
     };
 
     sb_stats_init(&p->stats, 1, 1, false);
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++)
         CHECK_INT(sb_metrics_add(&p->stats.metrics, &def[i], NULL), i);
-        sb_metric_put(&p->stats.metrics, i, 0, value);
-    }
+    sb_metric_set(&p->stats.metrics, 0, 0, value, 0);
+    sb_metric_put(&p->stats.metrics, 1, 0, value);
+    sb_metric_put(&p->stats.metrics, 2, 0, value);
     sb_snap_take(&p->snap, &p->stats, SB_SNAP_FINAL, 1, NULL);
 }
 

@@ -25,7 +25,10 @@ static void put_metrics(struct sb_metrics *m, double v)
     };
 
     for (size_t i = 0; i < sizeof(def) / sizeof(def[0]); i++)
-        sb_metric_put(m, (uint32_t)sb_metrics_add(m, &def[i], NULL), 0, v);
+        sb_metrics_add(m, &def[i], NULL);
+    sb_metric_put(m, 0, 0, v);
+    sb_metric_set(m, 1, 0, v, 0);
+    sb_metric_put(m, 2, 0, v);
 }
 
 static void record(struct rank *p, const char *own, uint64_t ms)
