@@ -112,6 +112,15 @@ struct sb_app {
 
 extern const struct sb_opt_table sb_app_opt_table, sb_mix_opt_table;
 
+// The options of the program in the order of its help; table NULL: the end.
+struct sb_app_table {
+    const struct sb_opt_table *table;
+    size_t offset; // of its options in struct sb_app
+    bool early;    // read before the config file
+};
+
+extern const struct sb_app_table sb_app_tables[];
+
 // "sysbench 2.0.0", and the first line of every output, which begins with it.
 const char *sb_app_version(void);
 void sb_app_banner(FILE *out);

@@ -7,14 +7,6 @@
 #include "base/wrap.h"
 #include "kit/buf.h"
 
-static const struct sb_opt_table *const tables[] = { &sb_run_opt_table,
-    &sb_rate_opt_table, &sb_worker_opt_table, &sb_dist_opt_table,
-    &sb_text_opt_table, &sb_report_opt_table, &sb_mix_opt_table,
-    &sb_sweep_opt_table, &sb_beside_opt_table, &sb_rank_opt_table,
-    &sb_db_opt_table, &sb_sampler_opt_table, &sb_app_opt_table };
-
-#define TABLES (sizeof(tables) / sizeof(tables[0]))
-
 enum sb_app_help sb_app_asks_for_help(const struct sb_app *a)
 {
     if (strcmp(a->o.help, "off") == 0)
@@ -64,8 +56,8 @@ static int visit_driver(void *arg, const char *name,
 // The drivers are loaded only if they are needed.
 static void each_section(struct sections *s)
 {
-    for (size_t i = 0; i < TABLES; i++)
-        visit_section(s, tables[i]->section, tables[i]);
+    for (const struct sb_app_table *t = sb_app_tables; t->table; t++)
+        visit_section(s, t->table->section, t->table);
     if (!s->found)
         sb_drivers_each(s->a->drivers, visit_driver, s);
 }
@@ -136,8 +128,8 @@ static void help_tables(struct sb_app *a, unsigned flags)
 {
     struct driver_help h = { a, flags };
 
-    for (size_t i = 0; i < TABLES; i++)
-        table_help(a, tables[i], flags);
+    for (const struct sb_app_table *t = sb_app_tables; t->table; t++)
+        table_help(a, t->table, flags);
     if (!flags) {
         printf("Database drivers:\n");
         sb_drivers_each(a->drivers, driver_line, NULL);

@@ -58,3 +58,20 @@ const struct sb_opt_table sb_app_opt_table = {
     .section = "program",
     .opts = app_options,
 };
+
+const struct sb_app_table sb_app_tables[] = {
+    { &sb_run_opt_table, offsetof(struct sb_app, run), false },
+    { &sb_rate_opt_table, offsetof(struct sb_app, run), false },
+    { &sb_worker_opt_table, offsetof(struct sb_app, run), false },
+    { &sb_dist_opt_table, offsetof(struct sb_app, dist), false },
+    { &sb_text_opt_table, offsetof(struct sb_app, text_opts), false },
+    { &sb_report_opt_table, offsetof(struct sb_app, report_opts), false },
+    { &sb_mix_opt_table, offsetof(struct sb_app, o), true },
+    { &sb_sweep_opt_table, offsetof(struct sb_app, sweep_opts), false },
+    { &sb_beside_opt_table, offsetof(struct sb_app, beside_opts), false },
+    { &sb_rank_opt_table, offsetof(struct sb_app, rank_opts), false },
+    { &sb_db_opt_table, offsetof(struct sb_app, db), false },
+    { &sb_sampler_opt_table, offsetof(struct sb_app, sampler_opts), false },
+    { &sb_app_opt_table, offsetof(struct sb_app, o), true },
+    { NULL, 0, false },
+};

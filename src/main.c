@@ -16,8 +16,19 @@
 
 extern char **environ;
 
-// The options of the program come first, because --config-file names another
-// source of settings.
+static int add_tables(struct sb_app *a, bool early, struct sb_err *err)
+{
+    for (const struct sb_app_table *t = sb_app_tables; t->table; t++) {
+        int rc = t->early != early ? 0
+                                   : sb_opts_add(a->opts, t->table,
+                                         (char *)a + t->offset, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+// --config-file names another source of settings.
 static int read_settings(struct sb_app *a, struct sb_err *err)
 {
     int rc = sb_opts_argv(a->opts, a->argc, a->argv, err);
@@ -25,41 +36,12 @@ static int read_settings(struct sb_app *a, struct sb_err *err)
     if (rc == 0)
         rc = sb_opts_env(a->opts, environ, err);
     if (rc == 0)
-        rc = sb_opts_add(a->opts, &sb_app_opt_table, &a->o, err);
-    if (rc == 0)
-        rc = sb_opts_add(a->opts, &sb_mix_opt_table, &a->o, err);
+        rc = add_tables(a, true, err);
     if (rc == 0 && a->o.config_file[0])
         rc = sb_app_read_config(a, err);
     else if (rc == 0)
         rc = sb_app_mix_parse(a, err);
     return rc;
-}
-
-static int add_core_tables(struct sb_app *a, struct sb_err *err)
-{
-    const struct {
-        const struct sb_opt_table *table;
-        void *target;
-    } t[] = {
-        { &sb_run_opt_table, &a->run },
-        { &sb_rate_opt_table, &a->run },
-        { &sb_worker_opt_table, &a->run },
-        { &sb_dist_opt_table, &a->dist },
-        { &sb_text_opt_table, &a->text_opts },
-        { &sb_report_opt_table, &a->report_opts },
-        { &sb_db_opt_table, &a->db },
-        { &sb_sampler_opt_table, &a->sampler_opts },
-        { &sb_sweep_opt_table, &a->sweep_opts },
-        { &sb_beside_opt_table, &a->beside_opts },
-        { &sb_rank_opt_table, &a->rank_opts },
-    };
-
-    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-        int rc = sb_opts_add(a->opts, t[i].table, t[i].target, err);
-        if (rc)
-            return rc;
-    }
-    return 0;
 }
 
 static int read_positionals(struct sb_app *a, struct sb_err *err)
@@ -206,7 +188,7 @@ static int set_up(struct sb_app *a, struct sb_err *err)
             a->setup_workloads);
     int rc = read_settings(a, err);
     if (rc == 0)
-        rc = add_core_tables(a, err);
+        rc = add_tables(a, false, err);
     if (rc)
         return rc;
     a->drivers = sb_drivers_new(a->paths.drivers, a->opts, &a->db);
