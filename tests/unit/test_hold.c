@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Fibers that hold their thread.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // gettid()
+#endif
 #include "loop/hold.h"
 
 #include <fcntl.h>
@@ -143,7 +146,9 @@ static struct {
     struct sb_fiber *other;
     int pipe[2];
     int checks; // while the fiber holds the thread
+    bool sleeps;
     _Atomic bool held, over;
+    _Atomic pid_t thread; // of the loop
 } checked;
 
 // Time passes faster for the checks than it does.
@@ -156,6 +161,21 @@ static void check_some_times(uint64_t *now, int n)
     }
 }
 
+static bool is_asleep(pid_t thread)
+{
+    char path[64], state = '?';
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
+    f = fopen(path, "r");
+    if (!f)
+        return false;
+    if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+        state = '?';
+    fclose(f);
+    return state == 'S';
+}
+
 static void *check_loop(void *arg)
 {
     uint64_t now = sb_clock_monotonic();
@@ -163,7 +183,10 @@ static void *check_loop(void *arg)
     (void)arg;
     while (!atomic_load(&checked.held))
         usleep(1000);
-    usleep(20000); // it sleeps now
+    for (int i = 0; checked.sleeps && !is_asleep(checked.thread) && i < 5000;
+         i++)
+        usleep(1000);
+    usleep(20000);
     check_some_times(&now, checked.checks);
     CHECK(write(checked.pipe[1], "x", 1) == 1);
     while (!atomic_load(&checked.over))
@@ -197,6 +220,7 @@ static void wait_until_checked(void)
 
 static void hold_once(void *arg)
 {
+    atomic_store(&checked.thread, gettid());
     atomic_store(&checked.held, true);
     ((void (*)(void))arg)();
     sb_fiber_yield(sb_fiber_current());
@@ -218,6 +242,7 @@ static int run_checked(void (*until_checked)(void), int checks)
 
     memset(&held, 0, sizeof(held));
     checked.checks = checks;
+    checked.sleeps = until_checked != compute_until_checked;
     atomic_store(&checked.held, false);
     atomic_store(&checked.over, false);
     checked.loop = sb_loop_new(2, true);
