@@ -213,6 +213,29 @@ static struct sb_opt as_target(const struct sb__opts_decl *d)
     return opt;
 }
 
+int sb__opts_one_per_line(const struct sb_opts *o,
+    const struct sb__opts_setting *s, const struct sb_opt *opt,
+    struct sb_err *err)
+{
+    char name[128];
+
+    if (!s->has_options || (opt->flags & SB_OPT_TEXT))
+        return 0;
+    for (const char *p = s->value; *p; p++) {
+        size_t len = p == s->value || isspace((unsigned char)p[-1])
+                         ? sb__opts_option_length(p)
+                         : 0;
+
+        snprintf(name, sizeof(name), "%.*s", (int)len, p + 2);
+        if (len > 0 && sb__opts_lookup(o, name))
+            return sb_err_set(err, SB_EUSAGE,
+                "%s: another option follows the value; write one option per "
+                "line, or put the value in quotes",
+                s->origin);
+    }
+    return 0;
+}
+
 // Applies a setting. A setting that is overridden is parsed as well, so that
 // invalid values are reported from every source.
 int sb__opts_apply(struct sb_opts *o, struct sb__opts_decl *d,

@@ -16,39 +16,6 @@ static bool is_blank(char c)
     return c && strchr(BLANKS, c);
 }
 
-// Returns the length of the name in "--name=", as in a command line, or 0.
-static size_t option_length(const char *p)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
-
-    if (strncmp(p, "--", 2))
-        return 0;
-    size_t len = strspn(p + 2, letters);
-
-    return p[2 + len] == '=' ? len : 0;
-}
-
-int sb__opts_one_per_line(const struct sb_opts *o,
-    const struct sb__opts_setting *s, const struct sb_opt *opt,
-    struct sb_err *err)
-{
-    char name[128];
-
-    if (!s->has_options || (opt->flags & SB_OPT_TEXT))
-        return 0;
-    for (const char *p = s->value; *p; p++) {
-        size_t len = p == s->value || is_blank(p[-1]) ? option_length(p) : 0;
-
-        snprintf(name, sizeof(name), "%.*s", (int)len, p + 2);
-        if (len > 0 && sb__opts_lookup(o, name))
-            return sb_err_set(err, SB_EUSAGE,
-                "%s: another option follows the value; write one option per "
-                "line, or put the value in quotes",
-                s->origin);
-    }
-    return 0;
-}
-
 // Parses the value at v in place: removes quotes around the value or around
 // items of a list, a comment, and blanks at both ends. Sets *has_options if
 // "--name=" is outside of quotes. Returns an error message or NULL.
@@ -73,7 +40,7 @@ static const char *unquote(char *v, bool *has_options)
             item = false;
             continue;
         }
-        if (in > v && is_blank(in[-1]) && option_length(in) > 0)
+        if (in > v && is_blank(in[-1]) && sb__opts_option_length(in) > 0)
             *has_options = true;
         if (!is_blank(*in)) {
             item = *in == ',';

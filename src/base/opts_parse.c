@@ -338,3 +338,14 @@ int sb_opts_parse(struct sb_opts *o, const struct sb_opt *opt,
         sb__opts_store(opt, &v, true, target);
     return rc;
 }
+
+size_t sb__opts_option_length(const char *p)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+
+    if (strncmp(p, "--", 2))
+        return 0;
+    size_t len = strspn(p + 2, letters);
+
+    return p[2 + len] == '=' ? len : 0;
+}

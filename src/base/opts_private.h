@@ -145,11 +145,14 @@ int sb__opts_add_to_section(
 void sb__opts_sections_warn(
     const struct sb_opts *o, void (*warn)(const char *text));
 
-// opts_file.c: SB_EUSAGE if the line of the file that sets this option also
-// gives another option that is declared by now.
+// SB_EUSAGE if the line of the file that sets this option also gives another
+// option that is declared by now.
 int sb__opts_one_per_line(const struct sb_opts *o,
     const struct sb__opts_setting *s, const struct sb_opt *opt,
     struct sb_err *err);
+// opts_parse.c: returns the length of the name in "--name=", as in a command
+// line, or 0.
+size_t sb__opts_option_length(const char *p);
 
 // Copies and keeps the setting, and applies it if its option is declared.
 // Returns SB_ENOMEM or the error of an invalid value.
