@@ -86,7 +86,7 @@ function event()
 end]]
 
 local function lengths(options)
-   local out, err, rc = tap.with(LENGTHS, "run --threads=2 --events=2 " ..
+   local out, err, rc = tap.with(LENGTHS, "run --threads=1 --events=2 " ..
       "--time=0 --db-driver=sqlite --sqlite-db=bind.sqlite " .. options)
    is(rc, 0, "texts of any length: " .. options, err)
    like(out, "3\t3\t3\n300\t5\t300\n70000\t5\t70000\n9\t5\t9\n400\t5\t1\n",

@@ -68,7 +68,10 @@ static const struct sb_sql_ops sql_ops = {
     .next_result = next_result,
     .free_result = free_result,
 };
-static const struct sb_driver drv = { .name = "fake", .sql = &sql_ops };
+static const struct sb_generic_ops generic_ops;
+static const struct sb_driver drv = {
+    .name = "fake", .generic = &generic_ops, .sql = &sql_ops
+};
 static struct sb_db_ctx ctx;
 static const struct sb_db_opts opts;
 static struct sb_drivers owner = { .opts = &opts };
