@@ -9,7 +9,7 @@
 
 // Returns how many characters a line may have: the environment variable COLUMNS
 // if it is a number, otherwise the width of the terminal that `out` is, or 80
-// if it is none. At least 40.
+// if `out` is not a terminal. The minimum is 40.
 size_t sb_wrap_width(FILE *out);
 
 // Prints text from column `at` of a line that is begun, and ends the line.

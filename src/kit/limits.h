@@ -76,7 +76,7 @@ static inline void sb_limit_of_size(int no, char *out, size_t size)
 }
 
 // The same for memory that the system refused: writes the limit on the address
-// space, or "" if there is none.
+// space, or "" if it is unlimited.
 static inline void sb_limit_of_memory(char *out, size_t size)
 {
     struct rlimit lim;

@@ -87,9 +87,8 @@ __attribute__((noinline)) static void extend_stack(void)
 void sb_run_guard_main(void)
 {
     struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
-    char size[40] = "";
-
     struct rlimit space = { .rlim_cur = RLIM_INFINITY };
+    char size[40] = "";
 
     getrlimit(RLIMIT_STACK, &limit);
     getrlimit(RLIMIT_AS, &space);

@@ -54,7 +54,7 @@ The same seed executes the same transactions.
   All consistency conditions (3.3.2.1 to 3.3.2.12) are met
 
 No condition asks for its first row only, for which PostgreSQL may choose a plan
-that takes minutes if there is none.
+that takes minutes if no row matches.
 
   $ sb --db-debug --verbosity=5 check >out 2>&1 || cat out
   $ grep -c ' AS violations$' out

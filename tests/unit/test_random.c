@@ -94,6 +94,14 @@ static void resume_continues_the_stream(void)
     CHECK(sb_random_uint64(&a) == sb_random_uint64(&b));
 }
 
+static void two_users(
+    struct sb_random_shared *s, struct sb_random *a, struct sb_random *b)
+{
+    CHECK_INT(sb_random_share(s, &opts, 1, NULL), 0);
+    sb_random_init(a, s, 0);
+    sb_random_init(b, s, 1);
+}
+
 static void unique_numbers_do_not_repeat(void)
 {
     static unsigned char seen[1 << 16];
@@ -101,9 +109,7 @@ static void unique_numbers_do_not_repeat(void)
     struct sb_random a, b;
     int twice = 0;
 
-    CHECK_INT(sb_random_share(&s, &opts, 1, NULL), 0);
-    sb_random_init(&a, &s, 0);
-    sb_random_init(&b, &s, 1);
+    two_users(&s, &a, &b);
     // Checks the numbers with one value of the upper half, which must differ in
     // the lower half.
     for (int i = 0; i < 3000000; i++) {
@@ -178,9 +184,7 @@ static void unique_numbers_of_ranges_in_turn_do_not_repeat(void)
     struct sb_random a, b;
     int twice = 0;
 
-    CHECK_INT(sb_random_share(&s, &opts, 1, NULL), 0);
-    sb_random_init(&a, &s, 0);
-    sb_random_init(&b, &s, 1);
+    two_users(&s, &a, &b);
     for (int i = 0; i < MANY; i++) {
         if (i < FEW)
             twice += few[(size_t)sb_random_unique_in(&a, 1, FEW)]++;

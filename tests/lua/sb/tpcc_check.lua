@@ -189,8 +189,8 @@ local function violation(con, opt, set, r, condition)
       return nil -- it is about the whole table
    end
    local query = query_of(opt, set, r, condition[3])
-   -- Counted without a limit: for LIMIT 1, PostgreSQL chooses a plan for the
-   -- first row, which takes minutes where there is none.
+   -- Counted without a limit: for LIMIT 1, PostgreSQL chooses a plan that
+   -- finds one row soon, but takes minutes if no row matches.
    local count = tonumber((con:query_row("SELECT COUNT(*) FROM (" .. query ..
       ") AS violations")))
    if count == 0 then
