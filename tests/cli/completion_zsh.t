@@ -1,6 +1,6 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-Not with tsan: one thread.
+Not with asan, tsan: what other transcripts run, and most of the time is that of the shell.
 
 Completion in a real, interactive zsh. What both shells have in common is in
 completions.

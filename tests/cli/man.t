@@ -1,6 +1,6 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-Not with tsan: one thread.
+Not with asan, tsan: the texts are the same, and `man` takes most of the time.
 
 The manual page has every option: of the program and its drivers, of each
 workload, of each built-in test and of each command on result files.

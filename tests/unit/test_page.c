@@ -181,8 +181,12 @@ static void long_document(void)
     p.docs = &doc;
     p.ndocs = 1;
     page = page_of(&p, &err);
-    for (const char *s = page; s && (s = strstr(s, "\\u003c")); s += 6)
+    // One call of strstr(): with asan, each reads the whole page.
+    const char *s = page ? strstr(page, "\\u003c") : NULL;
+    while (s && strncmp(s, "\\u003c", 6) == 0) {
+        s += 6;
         found++;
+    }
     CHECK_INT(found, n);
     fclose(doc.file);
     free(text);
