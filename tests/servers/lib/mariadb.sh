@@ -13,10 +13,14 @@ mariadb_needs() {
     mysql_client_needs
 }
 
-mariadb_install() {
+mariadb_create() {
     quiet "${as[@]}" mariadb-install-db "--defaults-file=$state/my.cnf" \
         --auth-root-authentication-method=normal --skip-test-db \
         --skip-name-resolve
+}
+
+mariadb_install() {
+    kept "$(mariadbd --version)" mariadb_create
 }
 
 # mariadb_start [argument...]: additional arguments for this start.

@@ -108,12 +108,16 @@ pgsql_configure() {
     pgsql_access >"$DATADIR/pg_hba.conf"
 }
 
-pgsql_install() {
+pgsql_create() {
     echo sbtest >"$state/password"
     cd "$state" || exit
     quiet "${as[@]}" initdb -D "$DATADIR" -U postgres --no-sync -E UTF8 \
         --locale=C --auth=scram-sha-256 --pwfile="$state/password"
     rm "$state/password"
+}
+
+pgsql_install() {
+    kept "$(postgres --version)" pgsql_create
 }
 
 # pgsql_clear: removes what a killed server leaves: its PID file and a segment
