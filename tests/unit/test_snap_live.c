@@ -10,7 +10,8 @@
 
 #define USERS 6
 #define OPS   2
-// A snapshot takes 20 times as long with tsan, which needs no wrong sum to find a race.
+// A snapshot takes 20 times as long with tsan, which needs no wrong sum to find
+// a race.
 #ifdef SB_TSAN
 #define SNAPS 20
 #else
