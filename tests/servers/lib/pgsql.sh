@@ -31,6 +31,7 @@ pgsql_settings() {
 	port = $PORT
 	unix_socket_directories = '$state'
 	max_connections = 1200
+	authentication_timeout = 600
 	shared_buffers = 256MB
 	dynamic_shared_memory_type = mmap
 	max_wal_size = 2GB
