@@ -118,7 +118,8 @@ static void set_up(struct seen *s, int64_t ns)
     got.answer = answer;
     prepare(s, USERS);
     s->o.time = ns;
-    s->o.rate_probe_time = ns;
+    // Users of a busy machine may get no processor for some time.
+    s->o.rate_probe_time = ns < 400 * MS ? 400 * MS : ns;
     s->o.rate_trial_time = ns;
     s->o.rate_trials = 40;
     s->o.rate_tolerance = 10;
@@ -142,7 +143,7 @@ static const struct sb_workload_ops slow = { .user_run = slow_loop };
 static void a_share_of_the_maximum(void)
 {
     struct seen s;
-    double window = 0.075; // s, of the probe; each user may add one event
+    double window = 0.3; // s, of the probe; each user may add one event
 
     set_up(&s, 100 * MS);
     s.o.rate_percent = 50;
@@ -460,6 +461,7 @@ static void no_event(void)
     struct seen s;
 
     set_up(&s, 10 * MS);
+    s.o.rate_probe_time = 10 * MS;
     s.o.rate_percent = 80;
     CHECK_INT(go(&s, &sleeping), SB_ELIMIT);
     CHECK(strstr(s.res.err.msg, "no event was completed in 0.01 s"));

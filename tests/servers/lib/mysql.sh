@@ -23,6 +23,7 @@ mysql_settings() {
 	skip-name-resolve
 	max_connections = 1200
 	max_connect_errors = 1000000
+	connect_timeout = 600
 	back_log = 1200
 	table_open_cache = 4000
 	local_infile = ON
