@@ -283,8 +283,11 @@ A run that is stopped before --start-at, and users that are ready too late.
   $ cat >late.lua <<'EOF'
   > local ffi = require("ffi")
   > ffi.cdef("int usleep(unsigned);")
-  > function thread_init() ffi.C.usleep(1500000) end
+  > function thread_init()
+  >    while os.time() <= tonumber(os.getenv("AT")) do ffi.C.usleep(100000) end
+  > end
   > function event() end
   > EOF
-  $ sysbench late.lua --start-at=$(date -d '+1 second' +%s) --events=1 run 2>&1 >/dev/null
+  $ export AT=$(date -d '+3 seconds' +%s)
+  $ sysbench late.lua --start-at=$AT --events=1 run 2>&1 >/dev/null
   WARNING: all users were ready [0-9.e-]* s after --start-at; the run starts now (re)
