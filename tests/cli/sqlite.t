@@ -47,3 +47,28 @@ control characters to the terminal.
   FATAL: SQL error, errno = 1, state = '42S02': no such table: \x1b[31m\xc2\x9bred HINT (query: SELECT "\x1b[2J\x07" FROM "\x1b[31m\xc2\x9bred")
   $ LC_ALL=C tr -d '\n\t\040-\176' <err | wc -c
   0
+
+After another connection has changed the columns of a table, the next execution has
+them, as text and prepared.
+
+  $ cat >columns.lua <<'EOT'
+  > function event()
+  >    local drv = sysbench.sql.driver()
+  >    local con, other = drv:connect(), drv:connect()
+  >    con:query("CREATE TABLE c(a INT, b INT)")
+  >    con:query("INSERT INTO c VALUES(5, 6)")
+  >    local all = con:prepare("SELECT * FROM c")
+  >    all:execute()
+  >    print(con:query_row("SELECT * FROM c"))
+  >    other:query("ALTER TABLE c ADD d INT DEFAULT 7")
+  >    print(con:query_row("SELECT * FROM c"))
+  >    print(all:execute().nfields)
+  >    other:query("ALTER TABLE c DROP COLUMN b")
+  >    print(con:query("SELECT * FROM c").nfields, all:execute().nfields)
+  > end
+  > EOT
+  $ sysbench columns.lua --sqlite-db=c.db --verbosity=0 --events=1 run
+  5\t6 (esc)
+  5\t6\t7 (esc)
+  3
+  2\t2 (esc)

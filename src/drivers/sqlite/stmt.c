@@ -71,13 +71,16 @@ static bool keep_row(struct sqlite_conn *c, sqlite3_stmt *st, int n)
     return true;
 }
 
-// Steps to the end. Returns SQLITE_DONE after success.
-static int step_all(
-    struct sqlite_conn *c, sqlite3_stmt *st, int n, struct sb_result *res)
+// Steps to the end. Returns SQLITE_DONE after success. *columns: the number of
+// columns, which the first step may change: SQLite prepares the statement again
+// if the schema has changed.
+static int step_all(struct sqlite_conn *c, sqlite3_stmt *st, int *columns,
+    struct sb_result *res)
 {
-    int rc;
+    int rc = sqlite3_step(st), n = sqlite3_column_count(st);
 
-    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+    *columns = n;
+    for (; rc == SQLITE_ROW; rc = sqlite3_step(st)) {
         if (!keep_row(c, st, n))
             return SQLITE_NOMEM;
         res->nrows++;
@@ -115,7 +118,7 @@ static int run_stmt(struct sqlite_conn *c, sqlite3_stmt *st,
         c->bytes.len = c->ncells = c->next = 0;
         res->nrows = 0;
     }
-    rc = step_all(c, st, n, res);
+    rc = step_all(c, st, &n, res);
     if (rc != SQLITE_DONE) {
         int code = sqlite_fail(c, rc, err);
 
