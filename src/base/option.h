@@ -53,7 +53,7 @@ enum sb_opt_flags {
                                // several separated by commas. Connections use
                                // them round-robin; connect() gets one name
     SB_OPT_TEXT = 1 << 12, // SB_OPT_STRING: free text, such as a command. In a
-                           // config file, "--name=" in it is no other option
+                           // config file, "name=" in it is no other option
 };
 
 struct sb_opt {

@@ -222,12 +222,14 @@ int sb__opts_one_per_line(const struct sb_opts *o,
     if (!s->has_options || (opt->flags & SB_OPT_TEXT))
         return 0;
     for (const char *p = s->value; *p; p++) {
-        size_t len = p == s->value || isspace((unsigned char)p[-1])
-                         ? sb__opts_option_length(p)
-                         : 0;
+        bool begins = p == s->value ? *p == '-'
+                                    : isspace((unsigned char)p[-1]) != 0;
+        size_t len;
+        const char *at = begins ? sb__opts_option_at(p, &len) : NULL;
 
-        snprintf(name, sizeof(name), "%.*s", (int)len, p + 2);
-        if (len > 0 && sb__opts_lookup(o, name))
+        if (at)
+            snprintf(name, sizeof(name), "%.*s", (int)len, at);
+        if (at && sb__opts_lookup(o, name))
             return sb_err_set(err, SB_EUSAGE,
                 "%s: another option follows the value; write one option per "
                 "line, or put the value in quotes",

@@ -18,11 +18,13 @@ static bool is_blank(char c)
 
 // Parses the value at v in place: removes quotes around the value or around
 // items of a list, a comment, and blanks at both ends. Sets *has_options if
-// "--name=" is outside of quotes. Returns an error message or NULL.
+// " name=" or " --name=" is outside of quotes. Returns an error message or
+// NULL.
 static const char *unquote(char *v, bool *has_options)
 {
     char *in = v + strspn(v, BLANKS), *out = v, *end = v;
     bool item = true;
+    size_t len;
 
     while (*in && !(*in == '#' && in > v && is_blank(in[-1]))) {
         if (item && (*in == '"' || *in == '\'')) {
@@ -40,7 +42,7 @@ static const char *unquote(char *v, bool *has_options)
             item = false;
             continue;
         }
-        if (in > v && is_blank(in[-1]) && sb__opts_option_length(in) > 0)
+        if (in > v && is_blank(in[-1]) && sb__opts_option_at(in, &len))
             *has_options = true;
         if (!is_blank(*in)) {
             item = *in == ',';

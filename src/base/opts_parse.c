@@ -339,13 +339,12 @@ int sb_opts_parse(struct sb_opts *o, const struct sb_opt *opt,
     return rc;
 }
 
-size_t sb__opts_option_length(const char *p)
+const char *sb__opts_option_at(const char *p, size_t *len)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
 
-    if (strncmp(p, "--", 2))
-        return 0;
-    size_t len = strspn(p + 2, letters);
-
-    return p[2 + len] == '=' ? len : 0;
+    if (strncmp(p, "--", 2) == 0)
+        p += 2;
+    *len = strspn(p, letters);
+    return *len > 0 && p[*len] == '=' ? p : NULL;
 }

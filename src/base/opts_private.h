@@ -150,9 +150,9 @@ void sb__opts_sections_warn(
 int sb__opts_one_per_line(const struct sb_opts *o,
     const struct sb__opts_setting *s, const struct sb_opt *opt,
     struct sb_err *err);
-// opts_parse.c: returns the length of the name in "--name=", as in a command
-// line, or 0.
-size_t sb__opts_option_length(const char *p);
+// opts_parse.c: returns the name in "name=" or "--name=" at p and sets its length;
+// NULL if there is none.
+const char *sb__opts_option_at(const char *p, size_t *len);
 
 // Copies and keeps the setting, and applies it if its option is declared.
 // Returns SB_ENOMEM or the error of an invalid value.

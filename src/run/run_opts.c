@@ -222,7 +222,7 @@ static const struct sb_opt rate_options[] = {
         .type = SB_OPT_STRING,
         .offset = AT(stages_text),
         .def = "",
-        .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
+        .flags = SB_OPT_COMMON | SB_OPT_YIELDS | SB_OPT_TEXT,
         .help = "change threads, rate or mix during the run: 'threads=16 for "
                 "10s; threads=16..64 for 30s; rate=100..2000 for 1m'" },
     { .name = "arrivals",

@@ -194,16 +194,23 @@ A command line is no line of a config file, unless it is a value in quotes.
   $ sb --config-file=line.cnf
   line.cnf:1: another option follows the value; write one option per line, or put the value in quotes
   [1]
+  $ echo 'name=me threads=2' >line.cnf
+  $ sb --config-file=line.cnf
+  line.cnf:1: another option follows the value; write one option per line, or put the value in quotes
+  [1]
   $ echo 'name="me --threads=2" # mine' >line.cnf
   $ sb --config-file=line.cnf
   threads=1 time=10 rows=10 name=me --threads=2 fast=false parts=a+b
   $ cat >line.cnf <<'EOF'
-  > name=me --no-option=1
+  > name=me --no-option=1 other=2
   > beside=dump --threads=2
   > db-init-sql=SELECT 1 --time=5
   > EOF
   $ sb --config-file=line.cnf
-  threads=1 time=10 rows=10 name=me --no-option=1 fast=false parts=a+b
+  threads=1 time=10 rows=10 name=me --no-option=1 other=2 fast=false parts=a+b
+  $ echo 'stages=threads=2 for 1s; threads=1 for 1s' >line.cnf
+  $ sb --config-file=line.cnf
+  threads=2 time=2 rows=10 name=none fast=false parts=a+b
 
 --print-config prints each option with its value and source; the options that
 are set can be read back. It runs nothing.
