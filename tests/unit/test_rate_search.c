@@ -127,6 +127,23 @@ static void set_up(struct seen *s, int64_t ns)
     s->o.arrivals = SB_PACE_CONSTANT;
 }
 
+// Searches with trials of ns, and with longer ones while the machine is too
+// busy for them. also: sets more options.
+static int search(struct seen *s, int64_t ns, const struct sb_workload_ops *ops,
+    void (*also)(struct seen *s))
+{
+    int rc = SB_ELIMIT;
+
+    for (; rc == SB_ELIMIT && ns <= LONGEST; ns *= 4) {
+        set_up(s, ns);
+        s->o.rate_search = true;
+        if (also)
+            also(s);
+        rc = go(s, ops);
+    }
+    return rc;
+}
+
 // A user completes at most 500 events per second.
 static int slow_loop(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
@@ -251,8 +268,7 @@ static void the_threshold_is_found(void)
         set_up(&s, ns);
         got.threshold = 400;
         s.o.rate_search = true;
-        CHECK_INT(go(&s, &slow), 0);
-        if (got.last.result.end == SB_SEARCH_FOUND &&
+        if (go(&s, &slow) == 0 && got.last.result.end == SB_SEARCH_FOUND &&
             fabs(log(got.last.result.rate / got.threshold)) < 0.1)
             break;
     }
@@ -271,9 +287,7 @@ static void a_queue_that_grows_is_not_kept(void)
     struct seen s;
 
     got.answer = true;
-    set_up(&s, 100 * MS);
-    s.o.rate_search = true;
-    CHECK_INT(go(&s, &slow), 0);
+    CHECK_INT(search(&s, 100 * MS, &slow, NULL), 0);
     CHECK(got.last.result.end != SB_SEARCH_ABOVE);
     CHECK(got.last.result.kept < got.last.trials);
     // 2,000 per second for 125 ms; the queue may grow by sqrt(n) + users.
@@ -282,15 +296,18 @@ static void a_queue_that_grows_is_not_kept(void)
           got.last.result.end == SB_SEARCH_EXHAUSTED);
 }
 
+static void in_the_third_trial(struct seen *s)
+{
+    (void)s;
+    got.interrupt_at = 3;
+}
+
 static void a_signal_ends_the_search(void)
 {
     struct seen s;
 
     got.answer = false;
-    set_up(&s, 40 * MS);
-    s.o.rate_search = true;
-    got.interrupt_at = 3;
-    CHECK_INT(go(&s, &slow), 0);
+    CHECK_INT(search(&s, 40 * MS, &slow, in_the_third_trial), 0);
     CHECK_INT(s.res.end, SB_END_SIGNAL);
     CHECK_INT(s.res.signal, SIGINT);
     CHECK_INT(got.finals, 1);
@@ -317,7 +334,7 @@ static int blocking_loop(
         if (run->open_loop && run->searching && u->id == 1 && got.late > 0) {
             got.late--;
             pthread_mutex_lock(&run->lock);
-            nap(200 * MS);
+            nap((uint64_t)run->o->rate_trial_time * 5);
             pthread_mutex_unlock(&run->lock);
         }
         nap(MS);
@@ -327,16 +344,18 @@ static int blocking_loop(
 
 static const struct sb_workload_ops blocking = { .user_run = blocking_loop };
 
+static void two_late_trials(struct seen *s)
+{
+    s->o.rate_trials = 1;
+    got.late = 2;
+}
+
 static void a_trial_that_was_not_counted_is_repeated(void)
 {
     struct seen s;
 
     got.answer = true;
-    set_up(&s, 40 * MS);
-    s.o.rate_search = true;
-    s.o.rate_trials = 1;
-    got.late = 2;
-    CHECK_INT(go(&s, &blocking), 0);
+    CHECK_INT(search(&s, 40 * MS, &blocking, two_late_trials), 0);
     CHECK_INT(got.late, 0);
     CHECK_INT(got.trials, 1);
     CHECK_INT(got.judged, 2); // and the measured part
@@ -363,9 +382,7 @@ static void an_error_ends_the_search(void)
     struct seen s;
 
     got.answer = true;
-    set_up(&s, 40 * MS);
-    s.o.rate_search = true;
-    CHECK_INT(go(&s, &failing), SB_ESYS);
+    CHECK_INT(search(&s, 40 * MS, &failing, NULL), SB_ESYS);
     CHECK_INT(s.res.end, SB_END_FAILED);
     CHECK_STR(s.res.err.msg, "the server has gone away");
     CHECK_INT(got.finals, 1);
@@ -390,9 +407,7 @@ static void loops_that_end_end_the_search(void)
     struct seen s;
 
     got.answer = true;
-    set_up(&s, 40 * MS);
-    s.o.rate_search = true;
-    CHECK_INT(go(&s, &ending), 0);
+    CHECK_INT(search(&s, 40 * MS, &ending, NULL), 0);
     CHECK_INT(s.res.end, SB_END_SCRIPT);
     CHECK_INT(got.finals, 1);
     CHECK_INT(got.measured, 0);
@@ -417,15 +432,17 @@ static void cancel(struct sb_workload *w, struct sb_user *u)
 static const struct sb_workload_ops hanging = { .user_run = hanging_loop,
     .cancel = cancel };
 
+static void soon(struct seen *s)
+{
+    s->o.shutdown_grace = 50 * MS;
+}
+
 static void a_call_that_hangs_ends_the_search(void)
 {
     struct seen s;
 
     got.answer = true;
-    set_up(&s, 40 * MS);
-    s.o.rate_search = true;
-    s.o.shutdown_grace = 50 * MS;
-    CHECK_INT(go(&s, &hanging), SB_ETIMEOUT);
+    CHECK_INT(search(&s, 40 * MS, &hanging, soon), SB_ETIMEOUT);
     CHECK(strstr(s.res.err.msg, "do not return from their events"));
     CHECK(strstr(s.res.err.msg, "trial 1: 1 of 4 users") == s.res.err.msg);
     CHECK(s.canceled);
