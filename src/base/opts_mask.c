@@ -30,8 +30,10 @@ static bool is_word(const char *word, size_t len, const char *text)
 static bool is_secret_ending(
     const char *before, size_t before_len, const char *last, size_t len)
 {
-    static const char *const words[] = { "token", "pwd", "pass", "credential",
-        "credentials", "apikey", "jwt" };
+    static const char *const words[] = { "token", "pwd", "pw", "pass", "dbpass",
+        "mypass", "pgpass", "userpass", "dbpw", "userpw", "passkey", "passcode",
+        "cred", "creds", "credential", "credentials", "apikey", "authkey",
+        "accesskey", "privatekey", "authorization", "bearer", "cookie", "jwt" };
     static const char *const keys[] = { "api", "access", "account", "auth",
         "encryption", "master", "private", "shared", "signing" };
 
@@ -46,24 +48,51 @@ static bool is_secret_ending(
     return false;
 }
 
+// The length of the word at p, which ends before a sign, a space, a digit or a
+// capital: "api-key", "api key", "apiKey", "APIKey", "key2".
+static size_t word_length(const char *p, const char *end)
+{
+    size_t len = 0, n = (size_t)(end - p);
+
+    while (len < n && isalpha((unsigned char)p[len])) {
+        bool capital = isupper((unsigned char)p[len]);
+        bool after_small = len > 0 && islower((unsigned char)p[len - 1]);
+        bool before_small = len + 1 < n && islower((unsigned char)p[len + 1]);
+
+        if (capital && len > 0 && (after_small || before_small))
+            break;
+        len++;
+    }
+    return len;
+}
+
 // "sword", "pasw" and "passo": a mistyped password is one, too. declared: by a
 // table, where "auth" is the method of authentication.
-static bool is_secret_name(const char *name, bool declared)
+static bool is_secret_name(const char *name, size_t n, bool declared)
 {
     static const char *const parts[] = { "passw", "sword", "pasw", "passo",
         "passphrase", "secret" };
-    const char *before = "", *last = name;
-    size_t before_len = 0, len;
+    const char *end = name + n, *before = "", *last = "";
+    size_t before_len = 0, len = 0;
 
-    for (const char *p = name; *p; p++) {
-        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-            if (strncasecmp(p, parts[i], strlen(parts[i])) == 0)
+    for (const char *p = name; p < end; p++) {
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+            size_t room = strlen(parts[i]);
+
+            if (room <= (size_t)(end - p) && is_word(p, room, parts[i]))
                 return true;
+        }
     }
-    while (last[len = strcspn(last, "-_.")]) {
+    for (const char *p = name; p < end; p++) {
+        size_t word = word_length(p, end);
+
+        if (word == 0)
+            continue;
         before = last;
         before_len = len;
-        last += len + 1;
+        last = p;
+        len = word;
+        p += word - 1;
     }
     return is_secret_ending(before, before_len, last, len) ||
            (!declared && is_word(last, len, "auth"));
@@ -71,7 +100,7 @@ static bool is_secret_name(const char *name, bool declared)
 
 bool sb_opts_secret_name(const char *name)
 {
-    return is_secret_name(name, false);
+    return is_secret_name(name, strlen(name), false);
 }
 
 // True if a word of the name says that the value is a URL or a connection
@@ -97,7 +126,7 @@ bool sb__opts_secret(
 {
     if (opt && (opt->flags & SB_OPT_SECRET))
         return true;
-    if (is_secret_name(name, opt != NULL))
+    if (is_secret_name(name, strlen(name), opt != NULL))
         return true;
     // In a malformed URL or connection string, the position of a password is
     // unknown, so all of it is hidden.
@@ -246,6 +275,33 @@ static void hide_keys(struct masked *m)
     }
 }
 
+// The name that ends at `end`, such as "apiKey" of "x=1,apiKey=2".
+static const char *name_before(const char *text, const char *end)
+{
+    while (end > text &&
+           (isalnum((unsigned char)end[-1]) || strchr("_-.", end[-1])))
+        end--;
+    return end;
+}
+
+// "token=T", also in a label, a URL or a command: what is a secret as an
+// option.
+static void hide_named(struct masked *m)
+{
+    static const struct key pair = { .ends_in_url = "&" };
+    bool url = is_url(m->text);
+
+    for (const char *p = m->text; (p = strchr(p, '=')); p++) {
+        const char *end = p, *name, *value = skip_spaces(p + 1);
+
+        while (end > m->text && isspace((unsigned char)end[-1]))
+            end--;
+        name = name_before(m->text, end);
+        if (is_secret_name(name, (size_t)(end - name), false))
+            hide(m, value + (*value == '\''), value_end(value, &pair, url));
+    }
+}
+
 // "?passwordpw": a parameter whose sign is missing.
 static void hide_parameters(struct masked *m)
 {
@@ -382,14 +438,11 @@ static bool is_client(const char *word, const char *end)
 // True if the next word is a secret: behind "--password", or "-p" of a client.
 static bool needs_secret(const char *word, size_t len, bool client)
 {
-    char name[64];
-
     if (len == 2)
         return client && word[0] == '-' && word[1] == 'p';
     if (len < 3 || memcmp(word, "--", 2) != 0 || memchr(word, '=', len))
         return false;
-    snprintf(name, sizeof(name), "%.*s", (int)len - 2, word + 2);
-    return sb_opts_secret_name(name);
+    return is_secret_name(word + 2, len - 2, false);
 }
 
 // Command lines: "--password SECRET", "mysql -pSECRET", "mysql -p SECRET". A
@@ -420,6 +473,7 @@ static void find_secrets(struct masked *m)
     bool url = false;
 
     hide_keys(m);
+    hide_named(m);
     hide_arguments(m);
     for (const char *p = m->text; (p = strstr(p, "://")); url = true) {
         p += 3;

@@ -22,7 +22,18 @@ static void secret_names(void)
         { "pgsql-passsword", true },
         { "db-passord", true },
         { "auth", true },
+        { "apiToken", true },
+        { "APIKey", true },
+        { "authToken2", true },
+        { "db_pwd1", true },
+        { "access key", true },
+        { "userpw", true },
+        { "pgpass", true },
+        { "session-cookie", true },
         { "auth-plugin", false },
+        { "bypass", false },
+        { "key2", false },
+        { "tokenCount", false },
         { "keys", false },
         { "key", false },
         { "primary-key", false },
@@ -45,6 +56,27 @@ static void secret_names(void)
         CHECK_INT(read_args(), 0);
         CHECK_STR(args[1], shown);
         end();
+    }
+}
+
+// "name=value" inside of a value.
+static void names_in_texts(void)
+{
+    static const char *const cases[][2] = {
+        { "note=x,token=abc", "note=x,token=***" },
+        { "my-token = abc", "my-token = ***" },
+        { "http://h/x?api_key=abc&n=1", "http://h/x?api_key=***&n=1" },
+        { "curl --apiKey=abc --max=2", "curl --apiKey=*** --max=2" },
+        { "tokens=5,key=7", "tokens=5,key=7" },
+        { "a=1,=2,b==3", "a=1,=2,b==3" },
+        { "=", "=" },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *shown = sb_opts_hide(cases[i][0]);
+
+        CHECK_STR(shown, cases[i][1]);
+        free(shown);
     }
 }
 
@@ -79,5 +111,6 @@ CHECK_FILE
 {
     RUN(declared_auth);
     RUN(secret_names);
+    RUN(names_in_texts);
     return check_done();
 }

@@ -334,7 +334,7 @@ static int blocking_loop(
         if (run->open_loop && run->searching && u->id == 1 && got.late > 0) {
             got.late--;
             pthread_mutex_lock(&run->lock);
-            nap((uint64_t)run->o->rate_trial_time * 5);
+            nap(run->o->rate_trial_time * 5);
             pthread_mutex_unlock(&run->lock);
         }
         nap(MS);
