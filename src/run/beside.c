@@ -157,6 +157,21 @@ static int make_path(struct sb_beside *b, unsigned number, bool alone)
     return rc < 0 ? SB_ENOMEM : 0;
 }
 
+// A file, a device or a pipe that the user has named. The opening of a pipe
+// without a reader would block.
+static int open_given(const char *path, const char **why)
+{
+    int fd = open(path,
+        O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+
+    if (fd < 0 && errno == ENXIO)
+        *why = "no program reads from it";
+    if (flags >= 0)
+        fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+    return fd;
+}
+
 static int open_output(
     struct sb_beside *b, unsigned number, bool alone, struct sb_err *err)
 {
@@ -173,10 +188,8 @@ static int open_output(
     const char *why = "";
     int rc = 0;
 
-    b->fd = given
-                ? open(whole,
-                      O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)
-                : sb_outfile_open(whole, O_WRONLY | O_APPEND, &why);
+    b->fd = given ? open_given(whole, &why)
+                  : sb_outfile_open(whole, O_WRONLY | O_APPEND, &why);
     if (b->fd < 0 || (!given && ftruncate(b->fd, 0)))
         rc = sb_err_set(err, SB_ESYS, "%s: cannot write to '%s': %s",
             *b->o->output ? "--beside-output" : "--beside", b->path,

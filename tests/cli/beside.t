@@ -220,6 +220,14 @@ Wrong options:
   $ sysbench e.lua --time=1 --beside=true --beside-output=missing/x run | tail -1
   FATAL: --beside-output: cannot write to 'missing/x': No such file or directory
   
+  $ mkfifo pipe
+  $ timeout 100 sysbench e.lua --time=1 --beside=true --beside-output=pipe run 2>&1 | tail -1
+  FATAL: --beside-output: cannot write to 'pipe': no program reads from it
+  $ exec 3<>pipe # opened for reading
+  $ sysbench e.lua --time=1 --beside='echo hello' --beside-start=0 \
+  >     --beside-output=pipe run >out 2>&1; echo $?; head -n 1 <&3
+  0
+  hello
 
 The log of the command is no way to other files.
 
