@@ -86,20 +86,6 @@ No line is wider than the terminal, or than COLUMNS says.
   80
   $ COLUMNS=50 sysbench --help=all | sed '/^  --/s/.*//' | widest
   50
-  $ cat >terminal.py <<'EOF'
-  > import fcntl, os, pty, struct, sys, termios
-  > pid, fd = pty.fork()
-  > if pid == 0:
-  >     fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("4H", 30, 100, 0, 0))
-  >     os.execv(sys.argv[1], sys.argv[1:])
-  > try:
-  >     while data := os.read(fd, 4096):
-  >         os.write(1, data)
-  > except OSError:
-  >     pass
-  > EOF
-  $ python3 terminal.py "$SYSBENCH" --help=all | tr -d '\r' | widest
-  100
   $ cat >long.lua <<'EOF'
   > sysbench.cmdline.options = {
   >    list = {("äöü "):rep(17),

@@ -48,9 +48,6 @@ What is missing: a workload, a command, or both on a terminal.
   $ sysbench connect 2>&1 >/dev/null
   FATAL: Command is required. Supported commands: run, help
   [1]
-  $ python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' sysbench </dev/null |
-  >     tr -d '\r' | head -n 1
-  Which workload? For example: sysbench oltp_read_write run. 'sysbench --list' shows the workloads, 'sysbench --help' the options; 'sysbench -' reads a script from the terminal.
 
 Another name of a database than that of its driver.
 
