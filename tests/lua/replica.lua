@@ -177,7 +177,8 @@ local function note(r, now, value)
       end
    elseif r.behind then
       publish(shared.caught_up_at, at)
-      publish(shared.catch_up_from, r.peak_at)
+      -- A reader that got no processor may have told its time late.
+      publish(shared.catch_up_from, math.min(r.peak_at, at))
       r.behind = false
    end
 end
@@ -200,9 +201,10 @@ local function measure(r)
       end
       r.seen = seen
    end
-   local value = missing(r, math.max(looked, now - slow))
+   local time = math.max(looked, now - slow)
+   local value = missing(r, time)
    r.lag:set(value * 1000)
-   note(r, now, value)
+   note(r, time, value)
 end
 
 local function write_event()
