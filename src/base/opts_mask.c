@@ -275,7 +275,8 @@ static void hide_keys(struct masked *m)
     }
 }
 
-// The name that ends at `end`, such as "apiKey" of "x=1,apiKey=2".
+// Returns the beginning of the name that ends at `end`, such as "apiKey" of
+// "x=1,apiKey=2".
 static const char *name_before(const char *text, const char *end)
 {
     while (end > text &&
@@ -284,8 +285,8 @@ static const char *name_before(const char *text, const char *end)
     return end;
 }
 
-// "token=T", also in a label, a URL or a command: what is a secret as an
-// option.
+// Hides the value of "name=value", such as "token=T" in a label, a URL or a
+// command, if the name is that of a secret.
 static void hide_named(struct masked *m)
 {
     static const struct key pair = { .ends_in_url = "&" };

@@ -150,8 +150,8 @@ void sb__opts_sections_warn(
 int sb__opts_one_per_line(const struct sb_opts *o,
     const struct sb__opts_setting *s, const struct sb_opt *opt,
     struct sb_err *err);
-// opts_parse.c: returns the name in "name=" or "--name=" at p and sets its
-// length; NULL if there is none.
+// opts_parse.c: if "name=" or "--name=" begins at p, returns the name and sets
+// its length. Otherwise returns NULL.
 const char *sb__opts_option_at(const char *p, size_t *len);
 
 // Copies and keeps the setting, and applies it if its option is declared.

@@ -157,8 +157,8 @@ static int make_path(struct sb_beside *b, unsigned number, bool alone)
     return rc < 0 ? SB_ENOMEM : 0;
 }
 
-// A file, a device or a pipe that the user has named. The opening of a pipe
-// without a reader would block.
+// Opens a file, a device or a pipe that the user has named. Without O_NONBLOCK,
+// opening a pipe that has no reader blocks.
 static int open_given(const char *path, const char **why)
 {
     int fd = open(path,

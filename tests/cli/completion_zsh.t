@@ -1,6 +1,6 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-Not with asan, tsan: what other transcripts run, and most of the time is that of the shell.
+Not with asan, tsan: other transcripts run the same code, and the shell takes most of the time.
 
 Completion in a real, interactive zsh. What both shells have in common is in
 completions.

@@ -177,7 +177,7 @@ local function note(r, now, value)
       end
    elseif r.behind then
       publish(shared.caught_up_at, at)
-      -- A reader that got no processor may have told its time late.
+      -- A reader that waits for a processor publishes its time late.
       publish(shared.catch_up_from, math.min(r.peak_at, at))
       r.behind = false
    end

@@ -270,8 +270,8 @@ static int run_once(void (*until_checked)(void), int checks)
     return held.n;
 }
 
-// The same if turns are not timed, as they are after a long round: that of a
-// thread that waits for a processor when it starts.
+// Repeats the run until turns are not timed. They are timed after a long round,
+// such as one in which the thread waited for a processor.
 static int run_checked(void (*until_checked)(void), int checks)
 {
     int holds = 0;
