@@ -158,16 +158,6 @@ static struct {
     _Atomic pid_t thread; // of the loop
 } checked;
 
-// Time passes faster for the checks than it does.
-static void check_some_times(uint64_t *now, int n)
-{
-    for (int i = 0; i < n; i++) {
-        usleep(2000);
-        *now += SB_HOLD_CHECK_NS;
-        sb_loop_check(checked.loop, *now);
-    }
-}
-
 static bool is_asleep(pid_t thread)
 {
     char path[64], state = '?';
@@ -183,6 +173,24 @@ static bool is_asleep(pid_t thread)
     return state == 'S';
 }
 
+// The kernel may wake a thread that goes on sleeping, and on a busy machine
+// that thread waits for a processor in between.
+static void await_sleep(void)
+{
+    for (int i = 0; !is_asleep(checked.thread) && i < 5000; i++)
+        usleep(1000);
+}
+
+// Time passes faster for the check than it does.
+static void check_later(uint64_t *now, bool asleep)
+{
+    usleep(2000);
+    if (asleep)
+        await_sleep();
+    *now += SB_HOLD_CHECK_NS;
+    sb_loop_check(checked.loop, *now);
+}
+
 static void *check_loop(void *arg)
 {
     uint64_t now = sb_clock_monotonic();
@@ -190,14 +198,12 @@ static void *check_loop(void *arg)
     (void)arg;
     while (!atomic_load(&checked.held))
         usleep(1000);
-    for (int i = 0; checked.sleeps && !is_asleep(checked.thread) && i < 5000;
-         i++)
-        usleep(1000);
     usleep(20000);
-    check_some_times(&now, checked.checks);
+    for (int i = 0; i < checked.checks; i++)
+        check_later(&now, checked.sleeps);
     CHECK(write(checked.pipe[1], "x", 1) == 1);
     while (!atomic_load(&checked.over))
-        check_some_times(&now, 1);
+        check_later(&now, false);
     return NULL;
 }
 
