@@ -22,9 +22,10 @@
 
 #include "base/err.h"
 #include "base/option.h"
+#include "db/sql_type.h"
 #include "kit/exchange.h"
 
-#define SB_DRIVER_ABI 11u
+#define SB_DRIVER_ABI 12u
 
 // Functions of the core that a driver may call. Passed to env_init() and
 // connect(); valid until the process ends.
@@ -202,10 +203,13 @@ struct sb_sql_ops {
     // results, here or in execute(), an error in any of them is returned.
     int (*query)(struct sb_conn *conn, const char *sql, size_t len,
         struct sb_result *res, struct sb_err *err);
-    // Prepares SQL with '?' placeholders; *nparams out. SB_EUNSUPPORTED: the
-    // core emulates this statement by text substitution.
+    // Prepares SQL with '?' placeholders. In: *nparams parameters are bound, of
+    // these types (enum sb_sql_type). Out: *nparams, the number of
+    // placeholders. SB_EUNSUPPORTED: the core emulates this statement by text
+    // substitution.
     int (*prepare)(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-        size_t len, uint32_t *nparams, struct sb_err *err);
+        size_t len, const uint8_t *types, uint32_t *nparams,
+        struct sb_err *err);
     // Executes with n = nparams values. SB_EUNSUPPORTED: the statement does
     // not exist on the server (any more); the core closes it and prepares it
     // again, once.

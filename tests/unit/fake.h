@@ -61,7 +61,8 @@ static inline int query(struct sb_conn *conn, const char *sql, size_t len,
 }
 
 static inline int prepare(struct sb_conn *conn, struct sb_stmt *stmt,
-    const char *sql, size_t len, uint32_t *nparams, struct sb_err *err)
+    const char *sql, size_t len, const uint8_t *types, uint32_t *nparams,
+    struct sb_err *err)
 {
     note("prepare(%.*s) ", (int)len, sql);
     *(const char **)(void *)stmt = sql;

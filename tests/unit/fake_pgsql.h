@@ -264,10 +264,11 @@ static inline int query(void)
 
 static inline void prepare(const char *sql)
 {
-    uint32_t n;
+    uint32_t n = 0;
 
     CHECK_INT(
-        sb_driver.sql->prepare(conn, stmt, sql, strlen(sql), &n, &err), 0);
+        sb_driver.sql->prepare(conn, stmt, sql, strlen(sql), NULL, &n, &err),
+        0);
 }
 
 // Prepares a statement and executes it once through libpq.

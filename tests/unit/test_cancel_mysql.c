@@ -17,7 +17,7 @@ static void ready(void)
     answer_ok();
     answer_ok();
     CHECK_INT(start("mysql-ssl", "off"), 0);
-    CHECK_INT(sb_driver.sql->prepare(conn, stmt, "DO 1", 4, &n, &err), 0);
+    CHECK_INT(sb_driver.sql->prepare(conn, stmt, "DO 1", 4, NULL, &n, &err), 0);
     CHECK(statement.types != NULL); // not executed by the library
 }
 

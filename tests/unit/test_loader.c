@@ -21,7 +21,7 @@ static int ok_query(struct sb_conn *c, const char *s, size_t n,
     return 0;
 }
 static int ok_prepare(struct sb_conn *c, struct sb_stmt *st, const char *s,
-    size_t n, uint32_t *p, struct sb_err *e)
+    size_t n, const uint8_t *t, uint32_t *p, struct sb_err *e)
 {
     return 0;
 }

@@ -18,8 +18,8 @@ static void prepare_in(struct sbmy_stmt *p)
 {
     uint32_t n;
 
-    CHECK_INT(
-        sb_driver.sql->prepare(conn, (struct sb_stmt *)p, "DO 1", 4, &n, &err),
+    CHECK_INT(sb_driver.sql->prepare(
+                  conn, (struct sb_stmt *)p, "DO 1", 4, NULL, &n, &err),
         0);
     CHECK_STR(err.msg, "");
     CHECK(p->types != NULL); // not executed by the library
@@ -90,7 +90,7 @@ static void check_all_refused(void)
     check_refused(sb_driver.sql->query(conn, "DO 1", 4, &res, &err));
     check_refused(sb_driver.sql->pipeline_send(conn, &item, 1, &err));
     check_refused(sb_driver.sql->prepare(
-        conn, (struct sb_stmt *)&other, "DO 1", 4, &n, &err));
+        conn, (struct sb_stmt *)&other, "DO 1", 4, NULL, &n, &err));
     check_refused(sb_driver.generic->reset(conn, &err));
     check_refused(sb_driver.bulk->begin(conn, "t", "id", 1, &err));
     sb_driver.generic->cancel(conn);

@@ -43,7 +43,8 @@ static void prepare(void)
 {
     uint32_t n;
 
-    CHECK_INT(sb_driver.sql->prepare(conn, stmt, "SELECT c", 8, &n, &err), 0);
+    CHECK_INT(
+        sb_driver.sql->prepare(conn, stmt, "SELECT c", 8, NULL, &n, &err), 0);
     CHECK_STR(err.msg, "");
 }
 

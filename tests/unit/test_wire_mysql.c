@@ -35,7 +35,7 @@ static void ready_with(const char *option, const char *value)
 
     CHECK_INT(start(option, value), 0);
     CHECK_STR(err.msg, "");
-    CHECK_INT(sb_driver.sql->prepare(conn, stmt, "DO 1", 4, &n, &err), 0);
+    CHECK_INT(sb_driver.sql->prepare(conn, stmt, "DO 1", 4, NULL, &n, &err), 0);
     CHECK_STR(err.msg, "");
     CHECK(statement.types != NULL); // not executed by the library
 }

@@ -16,6 +16,7 @@ struct sb_stmt_handle {
     bool idle;    // freed, waiting to be reused
     bool late;    // freed by its owner: see sb__child_free_later()
     bool surplus; // the warning about too many parameters was logged
+    bool retyped; // it was prepared for parameters of other types
     char *sql;
     size_t len;
     char *op_name;
@@ -210,8 +211,11 @@ int sb_stmt_bind(
     if (!value)
         return sb__error_no_memory(c);
     bound = (struct sb_param **)(value + n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         bound[i] = sb__param_keep(params[i]);
+        if (i < st->nbound && st->bound[i]->type != params[i]->type)
+            st->retyped = st->mode == MODE_SERVER;
+    }
     unbind(st);
     st->bound = bound;
     st->value = value;
@@ -279,6 +283,7 @@ static void stmt_reset(struct sb_stmt_handle *st)
         sb__lru_remove(&c->prepared, &st->cached);
     }
     st->mode = MODE_NEW;
+    st->retyped = false;
 }
 
 static struct sb_stmt_handle *handle_of(struct sb__lru_node *node)
@@ -311,6 +316,22 @@ static bool has_server_side(const struct sb_stmt_handle *st)
            (!st->marks.sql || (c->drv->caps & SB_CAP_ESCAPED_MARKS));
 }
 
+static int call_prepare(struct sb_stmt_handle *st, uint32_t *nparams)
+{
+    struct sb_con_priv *c = st->child.con;
+    uint8_t *types;
+
+    sb_buf_clear(&st->text);
+    types = (uint8_t *)sb_buf_room(&st->text, st->nbound);
+    if (!types)
+        return sb_err_set(&c->err, SB_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < st->nbound; i++)
+        types[i] = (uint8_t)st->bound[i]->type;
+    *nparams = st->nbound;
+    return c->sql->prepare(
+        c->conn, st->stmt, st->sql, st->len, types, nparams, &c->err);
+}
+
 // Called before the first execution. Preparing is recorded as a separate
 // operation, so that it is not part of the latency of the first query.
 static int prepare(struct sb_stmt_handle *st)
@@ -326,8 +347,7 @@ static int prepare(struct sb_stmt_handle *st)
         rec ? sb__now(c) : 0);
     if (has_server_side(st)) {
         sb__stmts_make_room(c, 1);
-        rc = c->sql->prepare(
-            c->conn, st->stmt, st->sql, st->len, &nparams, &c->err);
+        rc = call_prepare(st, &nparams);
     }
     if (rc == SB_EUNSUPPORTED) {
         sb_err_clear(&c->err);
@@ -471,6 +491,8 @@ static int make_ready(struct sb_stmt_handle *st)
 
     if (SB_UNLIKELY(st->nbound != st->marks.n))
         return sb__error_usage(c, "the parameters are not bound");
+    if (SB_UNLIKELY(st->retyped) && c->pipe.state == SB__PIPE_NONE)
+        stmt_reset(st);
     if (SB_UNLIKELY(st->mode == MODE_NEW) && !sb__pipe_of_texts(c) &&
         prepare(st))
         return c->err.code;

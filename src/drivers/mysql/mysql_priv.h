@@ -526,7 +526,7 @@ MYSQL_ROW sbmy_ask_row(MYSQL_RES *res, unsigned ncolumns);
 // stmt.c
 
 int sbmy_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-    size_t len, uint32_t *nparams, struct sb_err *err);
+    size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err);
 int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     const struct sb_value *values, uint32_t n, struct sb_result *res,
     struct sb_err *err);

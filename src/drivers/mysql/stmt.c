@@ -89,7 +89,7 @@ static void stmt_free(struct sbmy_stmt *p)
 }
 
 int sbmy_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-    size_t len, uint32_t *nparams, struct sb_err *err)
+    size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
     struct sbmy_stmt *p = own_stmt(stmt);

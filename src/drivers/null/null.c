@@ -210,7 +210,7 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
 }
 
 static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-    size_t len, uint32_t *nparams, struct sb_err *err)
+    size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err)
 {
     struct null_stmt *st = (struct null_stmt *)stmt;
     size_t i = sb_sqlscan_next(sql, len, 0, 0);

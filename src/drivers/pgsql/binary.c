@@ -3,20 +3,6 @@
 
 #include "drivers/pgsql/encode.h"
 
-// Types that have the same OID on every server (pg_type.dat).
-enum {
-    OID_BYTEA = 17,
-    OID_INT8 = 20,
-    OID_INT2 = 21,
-    OID_INT4 = 23,
-    OID_TEXT = 25,
-    OID_FLOAT8 = 701,
-    OID_BPCHAR = 1042,
-    OID_VARCHAR = 1043,
-    OID_TIMESTAMP = 1114,
-    OID_NUMERIC = 1700,
-};
-
 enum pgsql_field pgsql_field_of(unsigned oid)
 {
     switch (oid) {

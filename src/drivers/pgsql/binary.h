@@ -7,6 +7,24 @@
 
 #include "db/driver.h"
 
+// Types that have the same OID on every server (pg_type.dat).
+enum {
+    OID_BYTEA = 17,
+    OID_INT8 = 20,
+    OID_INT2 = 21,
+    OID_INT4 = 23,
+    OID_TEXT = 25,
+    OID_FLOAT4 = 700,
+    OID_FLOAT8 = 701,
+    OID_UNKNOWN = 705,
+    OID_BPCHAR = 1042,
+    OID_VARCHAR = 1043,
+    OID_DATE = 1082,
+    OID_TIME = 1083,
+    OID_TIMESTAMP = 1114,
+    OID_NUMERIC = 1700,
+};
+
 // The binary format of a column's values.
 enum pgsql_field {
     PGSQL_FIELD_TEXT_ONLY, // not supported here: rows are sent as text

@@ -54,6 +54,22 @@ int pgsql_classify(const char *state, const char *text)
     return is_race(state, text) ? SB_ERESTART : SB_EQUERY;
 }
 
+bool pgsql_types_missing(const char *state)
+{
+    static const char *const states[] = {
+        "42725", // ambiguous function or operator
+        "42804", // types do not match
+        "42883", // no such function or operator
+        "42P18", // indeterminate type
+    };
+
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        if (strcmp(state, states[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 // PostgreSQL translates the text; its relatives have other routines.
 bool pgsql_plan_changed(
     const char *state, const char *text, const char *routine)

@@ -24,6 +24,10 @@ int pgsql_classify(const char *state, const char *text);
 bool pgsql_plan_changed(
     const char *state, const char *text, const char *routine);
 
+// True for errors of statements whose parameters have types that the server
+// cannot infer.
+bool pgsql_types_missing(const char *state);
+
 // True for errors of servers that do not support a command or one of its
 // options, such as PostgreSQL-compatible servers.
 bool pgsql_not_known(const char *state);

@@ -31,6 +31,7 @@ struct pgsql_opts {
 extern const char *const pgsql_sslmodes[];
 
 // The state that the connections of one instance share.
+#define PGSQL_DECLARE 64
 struct pgsql_env {
     const struct pgsql_opts *o;
     PQconninfoOption *conninfo;      // parsed; NULL: none was given
@@ -39,6 +40,8 @@ struct pgsql_env {
     _Atomic bool text_only; // prepared statements are lost or exist twice
                             // (a pooler): send the SQL text instead
     _Atomic bool no_copy;   // COPY is not supported, the notice is logged
+    _Atomic uint64_t declare[PGSQL_DECLARE]; // hashes of statements in which
+                                             // the server cannot infer types
 };
 
 // Keywords and values for libpq. The strings are not owned.
@@ -65,6 +68,9 @@ struct pgsql_stmt {
     uint32_t nfields;
     enum pgsql_shape shape;
     char *columns; // nfields names, each with its NUL
+    Oid *types;    // of the parameters, 0: the server infers it; with `bound`
+    const uint8_t *bound; // the types that the script declares
+    uint32_t ntypes;      // 0: `types` and `bound` are NULL
 };
 
 // The answer to an execution without libpq (wire.c).
@@ -264,6 +270,13 @@ int pgsql_collect(struct pgsql_conn *c, struct sb_err *err);
 // other result. If it cannot be ended, the connection is closed: SB_ELOST.
 int pgsql_leave_copy(
     struct pgsql_conn *c, ExecStatusType status, struct sb_err *err);
+#ifdef LIBPQ_HAS_PIPELINING
+// Discards what comes up to the last sync of a pipeline. Two NULLs in a row
+// mean that there is no more. Without BEGIN, the server commits at the sync: an
+// error after the success of all statements then undoes them all. Fills err
+// only if none of them has failed.
+int pgsql_drain(struct pgsql_conn *c, struct sb_err *err);
+#endif
 void pgsql_clear(struct pgsql_conn *c);
 // Describes the current result in *res.
 void pgsql_describe(const struct pgsql_conn *c, struct sb_result *res);
@@ -288,10 +301,28 @@ void pgsql_free_result(struct sb_conn *conn, struct sb_result *res);
 // query.c
 extern const struct sb_sql_ops pgsql_sql_ops;
 
+// prepare.c
+
+// True if SQL texts are sent instead of prepared statements.
+bool pgsql_text_only(const struct pgsql_conn *c);
+// Keeps the types (enum sb_sql_type) of the n parameters that are bound.
+int pgsql_prepare_types(struct pgsql_stmt *st, const uint8_t *bound, uint32_t n,
+    struct sb_err *err);
+// Prepares the statement. Returns 0 or SB_E*.
+int pgsql_prepare_send(
+    struct pgsql_conn *c, struct pgsql_stmt *st, struct sb_err *err);
+// True if the same statement can be executed after err, the last error. Either
+// a table was altered: the statements are prepared again when they are used.
+// Or the connection does not have exclusive use of the server's prepared
+// statements: from then on, SQL texts are sent, which is logged once.
+bool pgsql_stmt_lost(struct pgsql_conn *c, const struct sb_err *err);
+// Deallocates the server's statement later.
+void pgsql_close_later(struct pgsql_conn *c, const struct pgsql_stmt *st);
+
 // stmt.c
 
 int pgsql_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-    size_t len, uint32_t *nparams, struct sb_err *err);
+    size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err);
 int pgsql_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     const struct sb_value *values, uint32_t n, struct sb_result *res,
     struct sb_err *err);
@@ -307,11 +338,6 @@ int pgsql_send_stmt(struct pgsql_conn *c, const struct pgsql_stmt *st,
 // again since it was prepared. Returns 0 or SB_E*.
 int pgsql_renew(
     struct pgsql_conn *c, struct pgsql_stmt *st, struct sb_err *err);
-// True if the same statement can be executed after err, the last error. Either
-// a table was altered: the statements are prepared again when they are used.
-// Or the connection does not have exclusive use of the server's prepared
-// statements: from then on, SQL texts are sent, which is logged once.
-bool pgsql_stmt_lost(struct pgsql_conn *c, const struct sb_err *err);
 
 // wire.c
 

@@ -99,29 +99,6 @@ int pgsql_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
     return rc;
 }
 
-// Discards what comes up to the last sync. Two NULLs in a row mean that there
-// is no more. Without BEGIN, the server commits at the sync: an error after the
-// success of all statements then undoes them all. Fills err only if none of
-// them has failed.
-static int drain(struct pgsql_conn *c, struct sb_err *err)
-{
-    int nothing = 0, rc = 0;
-
-    while (!pgsql_gone(c) && nothing < 2) {
-        PGresult *r = pgsql_next(c);
-        ExecStatusType status = r ? PQresultStatus(r) : PGRES_EMPTY_QUERY;
-
-        nothing = r ? 0 : nothing + 1;
-        if (status == PGRES_FATAL_ERROR && !c->failed && rc == 0)
-            rc = pgsql_fail(c, r, err);
-        PQclear(r);
-        pgsql_leave_copy(c, status, NULL);
-        if (status == PGRES_PIPELINE_SYNC)
-            break;
-    }
-    return rc;
-}
-
 static int receive(
     struct pgsql_conn *c, struct sb_result *res, struct sb_err *err)
 {
@@ -134,7 +111,7 @@ static int receive(
     c->unanswered--;
     // The last statement has succeeded only if the commit at the sync has.
     if (rc == 0 && c->unanswered == 0 && c->synced) {
-        rc = drain(c, &why);
+        rc = pgsql_drain(c, &why);
         c->drained = true;
     }
     if (rc == 0) {
@@ -172,7 +149,7 @@ static int end_pipeline(struct pgsql_conn *c, struct sb_err *err)
     while (rc == 0 && c->unanswered > 0)
         rc = receive(c, &(struct sb_result){ 0 }, err);
     if (synced && !c->drained) {
-        int late = drain(c, err);
+        int late = pgsql_drain(c, err);
 
         rc = rc ? rc : late;
     }

@@ -106,6 +106,29 @@ int pgsql_run(struct pgsql_conn *c, const char *sql, struct sb_err *err)
     return rc;
 }
 
+#ifdef LIBPQ_HAS_PIPELINING
+
+int pgsql_drain(struct pgsql_conn *c, struct sb_err *err)
+{
+    int nothing = 0, rc = 0;
+
+    while (!pgsql_gone(c) && nothing < 2) {
+        PGresult *r = pgsql_next(c);
+        ExecStatusType status = r ? PQresultStatus(r) : PGRES_EMPTY_QUERY;
+
+        nothing = r ? 0 : nothing + 1;
+        if (status == PGRES_FATAL_ERROR && !c->failed && rc == 0)
+            rc = pgsql_fail(c, r, err);
+        PQclear(r);
+        pgsql_leave_copy(c, status, NULL);
+        if (status == PGRES_PIPELINE_SYNC)
+            break;
+    }
+    return rc;
+}
+
+#endif
+
 // Internal queries -----------------------------------------------------------
 
 const PGresult *pgsql_answer(

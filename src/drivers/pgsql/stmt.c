@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Prepared statements. Parameters are sent as text, and the server infers their
-// types, so that an integer fits a column of any number type.
+// Prepared statements. Parameters are sent as text.
 #include <stdlib.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
-#include "kit/hash.h"
-
-#define CLOSE_TOGETHER 32u   // statements that are deallocated together
-#define CLOSE_MOST     1024u // maximum number of names kept for that
 
 // Texts --------------------------------------------------------------------
 
@@ -33,55 +28,6 @@ const char *pgsql_terminated(
 }
 
 // Preparing ----------------------------------------------------------------
-
-static bool text_only(const struct pgsql_conn *c)
-{
-    return atomic_load_explicit(&c->env->text_only, memory_order_relaxed);
-}
-
-bool pgsql_stmt_lost(struct pgsql_conn *c, const struct sb_err *err)
-{
-    if (c->plan_changed) {
-        c->plans++;
-        return true;
-    }
-    if (strcmp(err->state, PGSQL_NO_STATEMENT) != 0 &&
-        strcmp(err->state, PGSQL_DUP_STATEMENT) != 0)
-        return false;
-    if (!atomic_exchange_explicit(
-            &c->env->text_only, true, memory_order_relaxed))
-        c->host->log(3,
-            "pgsql: prepared statements were lost, probably because of a "
-            "connection pooler; plain SQL is sent from now on");
-    return true;
-}
-
-// Deallocates closed statements together, before others are prepared. (If the
-// connection is closed, this is not necessary.) Does nothing in a transaction,
-// which an error would abort, unless the list is full.
-static void free_names(struct pgsql_conn *c)
-{
-    PGTransactionStatusType now = pgsql_transaction(c);
-    bool full = c->nclosed == CLOSE_MOST && now == PQTRANS_INTRANS;
-
-    if (c->nclosed < CLOSE_TOGETHER || text_only(c) ||
-        (now != PQTRANS_IDLE && !full))
-        return;
-    pgsql_run(c, c->closed.data, NULL);
-    pgsql_clear(c);
-    c->closed.len = 0;
-    c->nclosed = 0;
-}
-
-// With a pooler, another client may use the same name on the same server
-// connection. A hash of the text is part of the name, so that the same name
-// means the same statement.
-static void name_stmt(struct pgsql_conn *c, struct pgsql_stmt *st)
-{
-    st->name_len = (uint32_t)snprintf(st->name, sizeof(st->name),
-        "s%llx_%016llx", (unsigned long long)c->prepared++,
-        (unsigned long long)sb_hash_text(st->sql));
-}
 
 static bool reserve_params(struct pgsql_conn *c, uint32_t n)
 {
@@ -122,47 +68,27 @@ static int translate(struct pgsql_conn *c, struct pgsql_stmt *st,
     return reserve_params(c, *nparams) ? 0 : pgsql_no_memory(err);
 }
 
-static int send_prepare(
-    struct pgsql_conn *c, struct pgsql_stmt *st, struct sb_err *err)
-{
-    int rc;
-
-    free_names(c);
-    name_stmt(c, st);
-    pgsql_clear(c);
-    pgsql_call_begin(c);
-    rc = PQsendPrepare(c->db, st->name, st->sql, 0, NULL)
-             ? pgsql_collect(c, err)
-             : pgsql_fail(c, NULL, err);
-    pgsql_call_end(c);
-    pgsql_clear(c);
-    st->plans = c->plans;
-    if (rc == 0)
-        return 0;
-    st->name[0] = '\0';
-    st->name_len = 0;
-    if (rc != SB_EQUERY || !pgsql_stmt_lost(c, err))
-        return rc;
-    return pgsql_transaction(c) == PQTRANS_INERROR ? SB_ERESTART : 0;
-}
-
 static void drop_stmt(struct pgsql_stmt *st)
 {
     free(st->sql);
     free(st->columns);
+    free(st->types);
     *st = (struct pgsql_stmt){ 0 };
 }
 
 int pgsql_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-    size_t len, uint32_t *nparams, struct sb_err *err)
+    size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
     struct pgsql_stmt *st = (struct pgsql_stmt *)stmt;
     struct sb_err why = { 0 };
+    uint32_t bound = *nparams;
     int rc = translate(c, st, sql, len, nparams, &why);
 
-    if (rc == 0 && !text_only(c))
-        rc = send_prepare(c, st, &why);
+    if (rc == 0 && bound == *nparams)
+        rc = pgsql_prepare_types(st, types, bound, &why);
+    if (rc == 0 && !pgsql_text_only(c))
+        rc = pgsql_prepare_send(c, st, &why);
     if (rc == 0)
         return 0;
     drop_stmt(st);
@@ -172,18 +98,6 @@ int pgsql_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
     return rc;
 }
 
-// Deallocates the server's statement later.
-static void close_later(struct pgsql_conn *c, const struct pgsql_stmt *st)
-{
-    bool later = st->name[0] && !text_only(c) && c->nclosed < CLOSE_MOST;
-    char *p = later ? sb_buf_room(&c->closed, 64) : NULL;
-
-    if (!p)
-        return;
-    c->closed.len += (size_t)snprintf(p, 64, "DEALLOCATE %s;", st->name);
-    c->nclosed++;
-}
-
 void pgsql_close(struct sb_conn *conn, struct sb_stmt *stmt)
 {
     struct pgsql_conn *c = pgsql_own(conn);
@@ -191,20 +105,20 @@ void pgsql_close(struct sb_conn *conn, struct sb_stmt *stmt)
 
     if (c->wire_stmt == st)
         pgsql_clear(c);
-    close_later(c, st);
+    pgsql_close_later(c, st);
     drop_stmt(st);
 }
 
 int pgsql_renew(struct pgsql_conn *c, struct pgsql_stmt *st, struct sb_err *err)
 {
     assert(!c->wire_stmt);
-    if (st->plans == c->plans || text_only(c))
+    if (st->plans == c->plans || pgsql_text_only(c))
         return 0;
-    close_later(c, st);
+    pgsql_close_later(c, st);
     free(st->columns);
     st->columns = NULL;
     st->shape = PGSQL_UNKNOWN;
-    return send_prepare(c, st, err);
+    return pgsql_prepare_send(c, st, err);
 }
 
 // Executing ----------------------------------------------------------------
@@ -281,12 +195,12 @@ int pgsql_send_stmt(struct pgsql_conn *c, const struct pgsql_stmt *st,
 
     if (!bind_values(c, values, n))
         return pgsql_no_memory(err);
-    if (st->name[0] && !text_only(c))
+    if (st->name[0] && !pgsql_text_only(c))
         sent = PQsendQueryPrepared(
             c->db, st->name, (int)n, c->value, c->length, c->format, 0);
     else
-        sent = PQsendQueryParams(
-            c->db, st->sql, (int)n, NULL, c->value, c->length, c->format, 0);
+        sent = PQsendQueryParams(c->db, st->sql, (int)n, st->types, c->value,
+            c->length, c->format, 0);
     return sent ? 0 : pgsql_fail(c, NULL, err);
 }
 
@@ -321,7 +235,8 @@ static int execute_once(struct pgsql_conn *c, struct pgsql_stmt *st,
     rc = pgsql_renew(c, st, err);
     if (rc)
         return rc;
-    if (st->name_len && !text_only(c) && pgsql_wire_ready(c, st, values, n))
+    if (st->name_len && !pgsql_text_only(c) &&
+        pgsql_wire_ready(c, st, values, n))
         return pgsql_wire_execute(c, st, values, n, err);
     pgsql_call_begin(c);
     rc = pgsql_send_stmt(c, st, values, n, err);

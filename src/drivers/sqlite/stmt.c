@@ -261,7 +261,7 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
 // Prepared statements --------------------------------------------------------
 
 static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-    size_t len, uint32_t *nparams, struct sb_err *err)
+    size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err)
 {
     struct sqlite_conn *c = own(conn);
     struct sqlite_prepared *p = (struct sqlite_prepared *)stmt;

@@ -188,7 +188,7 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
 // counted as an error. A driver without server-side statements sets prepare,
 // execute and close to NULL.
 static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-    size_t len, uint32_t *nparams, struct sb_err *err)
+    size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err)
 {
     return unsupported(err);
 }
