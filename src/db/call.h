@@ -176,12 +176,25 @@ static inline void sb__call_count_error(const struct sb__call *call)
 // before is safe if no transaction is open.
 void sb__call_maybe_committed(struct sb_con_priv *c);
 
+// Whether a statement that writes has returned rows: INSERT ... RETURNING.
+static inline bool sb__call_returns_writes(const struct sb__call *call)
+{
+    enum sb_op_kind kind;
+
+    if (call->con->res.kind != SB_RESULT_ROWS || call->op < 0)
+        return false;
+    kind = call->rec->stats->op[call->op].kind;
+    return (kind == SB_OP_WRITE || kind == SB_OP_CHANGE) &&
+           call->con->res.nrows > 0;
+}
+
 // Records a call that has succeeded, with its result in the connection.
 static inline void sb__call_succeeded(const struct sb__call *call)
 {
     struct sb_con_priv *c = call->con;
 
-    if (c->res.kind == SB_RESULT_WRITE && c->res.affected > 0)
+    if ((c->res.kind == SB_RESULT_WRITE && c->res.affected > 0) ||
+        sb__call_returns_writes(call))
         c->wrote = true;
     else if (SB_UNLIKELY(c->wrote && c->res.kind == SB_RESULT_NONE))
         sb__call_maybe_committed(c);

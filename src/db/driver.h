@@ -187,6 +187,10 @@ struct sb_generic_ops {
     // Otherwise why one is open without a BEGIN ("autocommit is off: ..."), as
     // part of a sentence, or "" if the script began it. Optional.
     const char *(*open_transaction)(const struct sb_conn *conn);
+    // Returns whether the transaction that is open has written anything, also
+    // by statements that return rows or call functions. Called before
+    // disconnect(), if the core does not know of a change. Optional.
+    bool (*has_written)(struct sb_conn *conn);
 };
 
 // One statement of a pipeline: text, or a prepared statement with its values.

@@ -111,12 +111,13 @@ static void warn_uncommitted(struct sb_con_priv *c)
     const struct sb_generic_ops *g = c->drv->generic;
     const char *why;
 
-    if (!c->wrote || c->state != SB__CON_OPEN || c->pub.error ||
-        sb__call_is_refused(c) || !g->open_transaction)
+    if (c->state != SB__CON_OPEN || c->pub.error || sb__call_is_refused(c) ||
+        !g->open_transaction)
         return;
     why = g->open_transaction(c->conn);
-    if (!why || atomic_exchange_explicit(&c->inst->db->owner->uncommitted, true,
-                    memory_order_relaxed))
+    if (!why || !(c->wrote || (g->has_written && g->has_written(c->conn))) ||
+        atomic_exchange_explicit(
+            &c->inst->db->owner->uncommitted, true, memory_order_relaxed))
         return;
     sb_log(SB_LOG_WARNING,
         "a connection was closed before its transaction was committed: what it "

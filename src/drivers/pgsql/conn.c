@@ -113,6 +113,17 @@ static const char *open_transaction(const struct sb_conn *conn)
     return pgsql_transaction(c) == PQTRANS_INTRANS ? "" : NULL;
 }
 
+// The server assigns a number to a transaction when it writes.
+static bool has_written(struct sb_conn *conn)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    const PGresult *r = NULL;
+
+    if (pgsql_run(c, "SELECT txid_current_if_assigned()", NULL) == 0)
+        r = pgsql_answer(c, 1, 1, NULL);
+    return r && pgsql_cell(r, 0, 0);
+}
+
 const struct sb_generic_ops pgsql_generic_ops = {
     .env_init = pgsql_env_init,
     .env_done = pgsql_env_done,
@@ -122,4 +133,5 @@ const struct sb_generic_ops pgsql_generic_ops = {
     .reset = reset,
     .socket = socket_of,
     .open_transaction = open_transaction,
+    .has_written = has_written,
 };

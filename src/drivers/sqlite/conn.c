@@ -225,6 +225,13 @@ static const char *open_transaction(const struct sb_conn *conn)
     return sqlite3_get_autocommit(c->db) ? NULL : "";
 }
 
+static bool has_written(struct sb_conn *conn)
+{
+    const struct sqlite_conn *c = (const struct sqlite_conn *)conn;
+
+    return sqlite3_total_changes64(c->db) != c->changes;
+}
+
 const struct sb_generic_ops sqlite_generic_ops = {
     .env_init = env_init,
     .env_done = env_done,
@@ -233,4 +240,5 @@ const struct sb_generic_ops sqlite_generic_ops = {
     .cancel = cancel,
     .reset = reset,
     .open_transaction = open_transaction,
+    .has_written = has_written,
 };

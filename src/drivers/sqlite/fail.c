@@ -123,6 +123,8 @@ void sqlite_pause(const struct sqlite_conn *c, int64_t ns)
 void sqlite_call_begin(struct sqlite_conn *c)
 {
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+    if (sqlite3_get_autocommit(c->db))
+        c->changes = sqlite3_total_changes64(c->db);
     sqlite_count(c);
 }
 

@@ -76,6 +76,7 @@ struct sqlite_conn {
     bool counted;          // as one of env->connections
     unsigned asked;        // value of env->asked when the counts were added
     int64_t busy_since;    // ns
+    int64_t changes;       // rows changed before the transaction
     // The result: all rows, copied out of SQLite.
     struct sb_buf bytes;
     struct sqlite_cell *cell;
@@ -100,7 +101,8 @@ struct sqlite_prepared {
 int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err);
 // Sleeps for about ns nanoseconds, in which other users of the thread run.
 void sqlite_pause(const struct sqlite_conn *c, int64_t ns);
-// To be called at the beginning of a call: resets an earlier cancel.
+// To be called at the beginning of a call: resets an earlier cancel, and counts
+// the changes so far if no transaction is open.
 void sqlite_call_begin(struct sqlite_conn *c);
 // Runs a statement and discards its result.
 int sqlite_simple(struct sqlite_conn *c, const char *sql, struct sb_err *err);

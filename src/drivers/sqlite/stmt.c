@@ -104,7 +104,7 @@ static int run_stmt(struct sqlite_conn *c, sqlite3_stmt *st,
     struct sb_result *res, struct sb_err *err)
 {
     int n = sqlite3_column_count(st), rc;
-    bool writes = n == 0 && !sqlite3_stmt_readonly(st);
+    bool writes = !sqlite3_stmt_readonly(st);
     int64_t before = writes ? sqlite3_total_changes64(c->db) : 0;
 
     if (writes && !atomic_load_explicit(&c->env->written, memory_order_relaxed))
