@@ -221,6 +221,10 @@ struct sb_sql_ops {
         const struct sb_value *values, uint32_t n, struct sb_result *res,
         struct sb_err *err);
     void (*close)(struct sb_conn *conn, struct sb_stmt *stmt);
+    // Returns how the core finds placeholders in texts for this connection, if
+    // that depends on the server: as sb_driver.scan, which is used if this
+    // function is NULL.
+    uint32_t (*scan)(const struct sb_conn *conn);
     // Stores the next row in cells[0..nfields-1]. Returns 1, 0 after the last
     // row, or SB_E*.
     int (*fetch)(struct sb_conn *conn, struct sb_result *res,

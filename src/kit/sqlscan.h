@@ -14,11 +14,13 @@
 // Differences between dialects. Always supported: '..' and ".." with doubled
 // quotes, `..`, -- to the end of the line, /* */.
 enum sb_sqlscan_flags {
-    SB_SQLSCAN_BACKSLASH = 1 << 0, // \ escapes in '..' and ".."
+    SB_SQLSCAN_BACKSLASH = 1 << 0, // \ escapes in '..', and in "..", unless
+                                   // with DOLLAR
     SB_SQLSCAN_HASH = 1 << 1,      // # comments; -- only before a blank
     SB_SQLSCAN_BANG = 1 << 2,      // /*! ... */ is not a comment
     SB_SQLSCAN_DOLLAR = 1 << 3,    // $tag$ .. $tag$, e'..' with escapes
     SB_SQLSCAN_NEST = 1 << 4,      // /* */ nest
+    SB_SQLSCAN_M_BANG = 1 << 5,    // /*M! ... */ is not a comment
 };
 
 // Each of these functions takes the position of an element and returns the
@@ -110,13 +112,16 @@ static inline bool sb__sqlscan_opens(
 {
     if (i + 1 >= len || s[i + 1] != '*')
         return false;
-    return !((flags & SB_SQLSCAN_BANG) && i + 2 < len && s[i + 2] == '!');
+    if (i + 2 < len && s[i + 2] == '!')
+        return !(flags & SB_SQLSCAN_BANG);
+    return !((flags & SB_SQLSCAN_M_BANG) && i + 3 < len && s[i + 2] == 'M' &&
+             s[i + 3] == '!');
 }
 
 static inline bool sb__sqlscan_escapes(const char *s, size_t i, unsigned flags)
 {
     if (flags & SB_SQLSCAN_BACKSLASH)
-        return true;
+        return s[i] == '\'' || !(flags & SB_SQLSCAN_DOLLAR);
     return (flags & SB_SQLSCAN_DOLLAR) && i > 0 && (s[i - 1] | 32) == 'e' &&
            !sb__sqlscan_after_word(s, i - 1);
 }

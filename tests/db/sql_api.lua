@@ -286,6 +286,34 @@ local function fetching()
    stmt:close()
 end
 
+-- How the server reads the text of a statement depends on its settings.
+local function strings_of_the_server()
+   local dialect = drv:dialect()
+   local function answer(text)
+      local stmt = con:prepare(text)
+      local value = stmt:bind_create(t.INT)
+      stmt:bind_param(value)
+      value:set(7)
+      local row = stmt:execute():fetch_row()
+      stmt:close()
+      return row[1] .. row[2]
+   end
+   if dialect == "mysql" then
+      con:query("SET @old_mode = @@sql_mode, sql_mode = 'NO_BACKSLASH_ESCAPES'")
+      is(answer("SELECT 'a\\', ?"), "a\\7", "NO_BACKSLASH_ESCAPES")
+      con:query("SET sql_mode = @old_mode")
+      is(answer("SELECT '\\'?' /*M! , ? */"), "'?7", "/*M! */ is no comment")
+   elseif dialect == "pgsql" then
+      con:query("SET standard_conforming_strings = off")
+      con:query("SET escape_string_warning = off")
+      is(answer("SELECT '\\'?', ?::int"), "'?7",
+         "standard_conforming_strings is off")
+      con:query("SET standard_conforming_strings = on")
+      is(answer("SELECT 'a\\', ?::int"), "a\\7",
+         "standard_conforming_strings is on")
+   end
+end
+
 -- '??' is a '?' of the statement itself.
 local function escaped_marks()
    if drv:dialect() ~= "pgsql" then
@@ -643,8 +671,8 @@ function event()
       drop_all()
       make_table()
       for _, body in ipairs{queries, several, procedures, binding, fetching,
-         escaped_marks, limits, types_meet, reconnecting, errors, quoting,
-         loading, pipelining}
+         strings_of_the_server, escaped_marks, limits, types_meet,
+         reconnecting, errors, quoting, loading, pipelining}
       do
          body()
       end

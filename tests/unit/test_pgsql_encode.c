@@ -89,7 +89,7 @@ static const char *numbered(const char *sql, uint32_t want)
 {
     static char out[400];
 
-    CHECK_INT(pgsql_number_marks(sql, strlen(sql), out), want);
+    CHECK_INT(pgsql_number_marks(sql, strlen(sql), PGSQL_SCAN, out), want);
     CHECK(strlen(out) <= 6 * strlen(sql));
     return out;
 }
@@ -111,7 +111,7 @@ static bool has_several(const char *sql)
 {
     char scratch[100];
 
-    return pgsql_several(sql, strlen(sql), scratch);
+    return pgsql_several(sql, strlen(sql), PGSQL_SCAN, scratch);
 }
 
 static void several_statements(void)

@@ -10,8 +10,12 @@ static unsigned scan_of(const char *dialect)
 {
     if (strcmp(dialect, "mysql") == 0)
         return SB_SQLSCAN_BACKSLASH | SB_SQLSCAN_HASH | SB_SQLSCAN_BANG;
+    if (strcmp(dialect, "mariadb") == 0) // in the mode NO_BACKSLASH_ESCAPES
+        return SB_SQLSCAN_HASH | SB_SQLSCAN_BANG | SB_SQLSCAN_M_BANG;
     if (strcmp(dialect, "pgsql") == 0)
         return SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST;
+    if (strcmp(dialect, "not conforming") == 0) // PostgreSQL
+        return SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST | SB_SQLSCAN_BACKSLASH;
     return 0;
 }
 
@@ -49,6 +53,9 @@ static void strings_and_names(void)
     CHECK_STR(marked("'\\' ? ' ?", "mysql"), "'\\' ? ' @");
     CHECK_STR(marked("e'\\' ? ' ? '\\' ?", "pgsql"), "e'\\' ? ' @ '\\' @");
     CHECK_STR(marked("type'\\' ?", "pgsql"), "type'\\' @");
+    CHECK_STR(
+        marked("'\\' ? ' \"\\\" ?", "not conforming"), "'\\' ? ' \"\\\" @");
+    CHECK_STR(marked("'\\' ?", "mariadb"), "'\\' @");
     CHECK_STR(marked("'open ?", ""), "'open ?");
 }
 
@@ -60,6 +67,9 @@ static void comments(void)
     CHECK_STR(marked("? # ?\n?", "mysql"), "@ # ?\n@");
     CHECK_STR(marked("a # ?", "pgsql"), "a # @");
     CHECK_STR(marked("/* ? */ ? /*! ? */", "mysql"), "/* ? */ @ /*! @ */");
+    CHECK_STR(marked("/*M! ? */ /*! ? */", "mysql"), "/*M! ? */ /*! @ */");
+    CHECK_STR(marked("/*M! ? */ /*! ? */ /*M ? */", "mariadb"),
+        "/*M! @ */ /*! @ */ /*M ? */");
     CHECK_STR(marked("/*/ ? */ ?", ""), "/*/ ? */ @");
     CHECK_STR(marked("/* /* */ ? */ ?", "pgsql"), "/* /* */ ? */ @");
     CHECK_STR(marked("/* /* */ ?", ""), "/* /* */ @");

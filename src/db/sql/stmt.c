@@ -61,10 +61,13 @@ static char *fold_digits(const char *sql, size_t len)
 static int fill_stmt(struct sb_stmt_handle *st, const struct sb_con_priv *c,
     const char *sql, size_t len, const char *op)
 {
+    uint32_t scan = c->sql->scan && sb__con_connected(c) ? c->sql->scan(c->conn)
+                                                         : c->drv->scan;
+
     st->sql = malloc(len + 1);
     st->stmt = calloc(1, c->drv->stmt_size ? c->drv->stmt_size : 1);
     if (!st->sql || !st->stmt ||
-        sb__placeholders_scan(&st->marks, sql, len, c->drv->scan))
+        sb__placeholders_scan(&st->marks, sql, len, scan))
         return SB_ENOMEM;
     memcpy(st->sql, sql, len);
     st->sql[len] = '\0';

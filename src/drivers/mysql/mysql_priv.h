@@ -530,6 +530,7 @@ int sbmy_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
 int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     const struct sb_value *values, uint32_t n, struct sb_result *res,
     struct sb_err *err);
+uint32_t sbmy_scan(const struct sb_conn *conn);
 void sbmy_close(struct sb_conn *conn, struct sb_stmt *stmt);
 
 // pipeline.c

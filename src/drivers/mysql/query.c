@@ -88,6 +88,7 @@ const struct sb_sql_ops sbmy_sql_ops = {
     .prepare = sbmy_prepare,
     .execute = sbmy_execute,
     .close = sbmy_close,
+    .scan = sbmy_scan,
     .fetch = sbmy_result_fetch,
     .column = sbmy_result_column,
     .next_result = sbmy_result_next,

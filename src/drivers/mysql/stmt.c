@@ -14,9 +14,21 @@ static struct sbmy_stmt *own_stmt(struct sb_stmt *stmt)
     return (struct sbmy_stmt *)stmt;
 }
 
-static uint32_t count_marks(const char *sql, size_t len)
+uint32_t sbmy_scan(const struct sb_conn *conn)
 {
-    unsigned flags = SBMY_SCAN;
+    const struct sbmy_conn *c = (const struct sbmy_conn *)conn;
+    const char *version = c->my ? mysql_get_server_info(c->my) : NULL;
+    uint32_t scan = SBMY_SCAN;
+
+    if (c->my && (c->my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES))
+        scan &= ~(uint32_t)SB_SQLSCAN_BACKSLASH;
+    if (version && strstr(version, "MariaDB"))
+        scan |= SB_SQLSCAN_M_BANG;
+    return scan;
+}
+
+static uint32_t count_marks(const char *sql, size_t len, uint32_t flags)
+{
     size_t at = sb_sqlscan_next(sql, len, 0, flags);
     uint32_t n = 0;
 
@@ -98,7 +110,7 @@ int sbmy_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
     if (c->o->debug)
         sbmy_trace(c, "mysql_stmt_prepare(%.*s)", (int)len, sql);
     if (c->o->dry_run) {
-        *nparams = count_marks(sql, len);
+        *nparams = count_marks(sql, len, sbmy_scan(conn));
         return 0;
     }
     rc = sbmy_call_begin(c, err);

@@ -115,13 +115,13 @@ size_t pgsql_put_literal(
     return n;
 }
 
-uint32_t pgsql_number_marks(const char *sql, size_t len, char *out)
+uint32_t pgsql_number_marks(
+    const char *sql, size_t len, uint32_t scan, char *out)
 {
-    unsigned flags = PGSQL_SCAN;
     uint32_t count = 0;
     size_t from = 0, n = 0, at;
 
-    while ((at = sb_sqlscan_mark(sql, len, from, flags)) < len) {
+    while ((at = sb_sqlscan_mark(sql, len, from, scan)) < len) {
         memcpy(out + n, sql + from, at - from);
         n += at - from;
         from = at + 1;
@@ -140,13 +140,13 @@ uint32_t pgsql_number_marks(const char *sql, size_t len, char *out)
 
 // Replaces each semicolon by a mark, so that the scanner for marks finds those
 // outside of strings and comments.
-bool pgsql_several(const char *sql, size_t len, char *scratch)
+bool pgsql_several(const char *sql, size_t len, uint32_t scan, char *scratch)
 {
     size_t at;
 
     for (size_t i = 0; i < len; i++)
         scratch[i] = sql[i] == ';' ? '?' : sql[i] == '?' ? ' ' : sql[i];
-    at = sb_sqlscan_mark(scratch, len, 0, PGSQL_SCAN);
+    at = sb_sqlscan_mark(scratch, len, 0, scan);
     while (at < len && strchr("? \n\r\t", scratch[at]))
         at++;
     return at < len;

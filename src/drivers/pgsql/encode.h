@@ -42,8 +42,10 @@ size_t pgsql_put_literal(
 
 // Writes sql with each '?' replaced by "$1", "$2" ..., and '??' by '?'; at most
 // 6 * len + 1 bytes including the NUL. Returns the number of parameters.
-uint32_t pgsql_number_marks(const char *sql, size_t len, char *out);
+// scan: as sb_sql_ops.scan.
+uint32_t pgsql_number_marks(
+    const char *sql, size_t len, uint32_t scan, char *out);
 // True if the text contains more than one statement. scratch: len bytes.
-bool pgsql_several(const char *sql, size_t len, char *scratch);
+bool pgsql_several(const char *sql, size_t len, uint32_t scan, char *scratch);
 
 #endif

@@ -331,6 +331,9 @@ void pgsql_close(struct sb_conn *conn, struct sb_stmt *stmt);
 // *err filled after an error.
 const char *pgsql_terminated(
     struct pgsql_conn *c, const char *sql, size_t len, struct sb_err *err);
+// Returns true if backslashes in plain literals are escapes.
+bool pgsql_escapes(const struct pgsql_conn *c);
+uint32_t pgsql_scan(const struct sb_conn *conn);
 // Sends a statement with its values. Returns 0 or SB_E*.
 int pgsql_send_stmt(struct pgsql_conn *c, const struct pgsql_stmt *st,
     const struct sb_value *values, uint32_t n, struct sb_err *err);

@@ -21,11 +21,8 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
 static size_t quote(
     struct sb_conn *conn, const char *text, size_t len, char *out, size_t size)
 {
-    const char *standard = PQparameterStatus(
-        pgsql_own(conn)->db, "standard_conforming_strings");
-
     return pgsql_put_literal(
-        text, len, !standard || strcmp(standard, "on") != 0, out, size);
+        text, len, pgsql_escapes(pgsql_own(conn)), out, size);
 }
 
 const struct sb_sql_ops pgsql_sql_ops = {
@@ -33,6 +30,7 @@ const struct sb_sql_ops pgsql_sql_ops = {
     .prepare = pgsql_prepare,
     .execute = pgsql_execute,
     .close = pgsql_close,
+    .scan = pgsql_scan,
     .fetch = pgsql_fetch,
     .column = pgsql_column,
     .free_result = pgsql_free_result,

@@ -27,7 +27,22 @@ const char *pgsql_terminated(
     return p;
 }
 
+bool pgsql_escapes(const struct pgsql_conn *c)
+{
+    const char *standard = PQparameterStatus(
+        c->db, "standard_conforming_strings");
+
+    return !standard || strcmp(standard, "on") != 0;
+}
+
 // Preparing ----------------------------------------------------------------
+
+uint32_t pgsql_scan(const struct sb_conn *conn)
+{
+    const struct pgsql_conn *c = (const struct pgsql_conn *)conn;
+
+    return PGSQL_SCAN | (pgsql_escapes(c) ? SB_SQLSCAN_BACKSLASH : 0);
+}
 
 static bool reserve_params(struct pgsql_conn *c, uint32_t n)
 {
@@ -54,15 +69,16 @@ static int translate(struct pgsql_conn *c, struct pgsql_stmt *st,
     const char *sql, size_t len, uint32_t *nparams, struct sb_err *err)
 {
     char *room = malloc(6 * len + 1), *fit;
+    uint32_t scan = pgsql_scan((struct sb_conn *)c);
 
     if (!room)
         return pgsql_no_memory(err);
-    if (memchr(sql, '\0', len) || pgsql_several(sql, len, room)) {
+    if (memchr(sql, '\0', len) || pgsql_several(sql, len, scan, room)) {
         free(room);
         return sb_err_set(err, SB_EUNSUPPORTED,
             "the text must contain exactly one statement");
     }
-    *nparams = pgsql_number_marks(sql, len, room);
+    *nparams = pgsql_number_marks(sql, len, scan, room);
     fit = realloc(room, strlen(room) + 1);
     st->sql = fit ? fit : room;
     return reserve_params(c, *nparams) ? 0 : pgsql_no_memory(err);

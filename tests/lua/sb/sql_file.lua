@@ -76,6 +76,12 @@ local function after_quote(text, at, backslash)
    return nil
 end
 
+-- PostgreSQL's E'it\'s'.
+local function has_escapes(text, at)
+   return at > 1 and text:find("^[Ee]'", at - 1) and
+      (at == 2 or not text:find("^[%w_$\128-\255]", at - 2))
+end
+
 -- Returns the position after a comment, a quoted text or a dollar-quoted text
 -- that begins at `at`, and whether it is a comment that can be removed; nil if
 -- there is none. dialect: its name.
@@ -89,7 +95,9 @@ local function after_special(text, at, dialect)
       local _, stop = text:find("*/", at + 2, true)
       return (stop or #text) + 1
    elseif text:find("^['\"`]", at) then
-      return after_quote(text, at, dialect == "mysql") or false
+      local escapes = dialect == "mysql" or
+         (dialect == "pgsql" and has_escapes(text, at))
+      return after_quote(text, at, escapes) or false
    elseif dialect == "pgsql" and text:find("^%$[%w_]*%$", at) then
       local tag = text:match("^%$[%w_]*%$", at)
       local _, stop = text:find(tag, at + #tag, true)
