@@ -13,6 +13,7 @@
 #define PGSQL_DUP_STATEMENT "42P05"
 #define PGSQL_NO_TABLE      "42P01"
 #define PGSQL_LOST          "08006"
+#define PGSQL_ROLLED_BACK   "40000"
 #define PGSQL_VIOLATION     "08P01"
 
 // Returns SB_ERESTART, SB_EIGNORE, SB_ELOST or SB_EQUERY for a SQLSTATE and its

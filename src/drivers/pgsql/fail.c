@@ -2,6 +2,7 @@
 //
 // Errors of the server and of libpq.
 #include <stdlib.h>
+#include <strings.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
 
@@ -120,4 +121,16 @@ int pgsql_check_commit(
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
     return sb_err_native(err, SB_ECANCELED, 0, PGSQL_CANCELED,
         "COMMIT was canceled; standbys may not have the transaction");
+}
+
+int pgsql_check_rollback(const char *sql, size_t len, struct sb_err *err)
+{
+    size_t at = sb_sqlscan_start(sql, len, PGSQL_SCAN);
+
+    if ((len - at < 6 || strncasecmp(sql + at, "COMMIT", 6) != 0) &&
+        (len - at < 3 || strncasecmp(sql + at, "END", 3) != 0))
+        return 0;
+    return sb_err_native(err, SB_ERESTART, 0, PGSQL_ROLLED_BACK,
+        "COMMIT has rolled back, because a statement of the transaction had "
+        "failed");
 }

@@ -80,10 +80,11 @@ struct pgsql_wire {
     struct sb_buf in;
     size_t at; // offset of the next message
     uint64_t nrows, affected;
-    size_t error; // offset of the error message, SIZE_MAX: none
-    bool counted; // the answer contained `affected`
-    bool commit;  // a COMMIT has succeeded
-    bool ready;   // the answer is complete
+    size_t error;  // offset of the error message, SIZE_MAX: none
+    bool counted;  // the answer contained `affected`
+    bool commit;   // a COMMIT has succeeded
+    bool rollback; // the transaction was rolled back
+    bool ready;    // the answer is complete
 };
 
 // The message of a server that is about to close the connection.
@@ -259,6 +260,9 @@ int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err);
 // and otherwise 0.
 int pgsql_check_commit(
     struct pgsql_conn *c, const char *tag, struct sb_err *err);
+// After the tag ROLLBACK. Returns SB_ERESTART if the text is a COMMIT, which
+// rolls back if a statement of the transaction has failed, and otherwise 0.
+int pgsql_check_rollback(const char *sql, size_t len, struct sb_err *err);
 int pgsql_no_memory(struct sb_err *err);
 
 // result.c
@@ -278,6 +282,8 @@ int pgsql_leave_copy(
 int pgsql_drain(struct pgsql_conn *c, struct sb_err *err);
 #endif
 void pgsql_clear(struct pgsql_conn *c);
+// Whether the current result is that of a rollback.
+bool pgsql_rolled_back(const struct pgsql_conn *c);
 // Describes the current result in *res.
 void pgsql_describe(const struct pgsql_conn *c, struct sb_result *res);
 // Runs a NUL-terminated text and waits for its results, which are kept until

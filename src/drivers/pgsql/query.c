@@ -13,6 +13,8 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
     if (!text)
         return err ? err->code : SB_EQUERY;
     rc = pgsql_run(c, text, err);
+    if (rc == 0 && pgsql_rolled_back(c))
+        rc = pgsql_check_rollback(sql, len, err);
     if (rc == 0)
         pgsql_describe(c, res);
     return rc;

@@ -154,6 +154,13 @@ const char *pgsql_cell(const PGresult *r, int row, int column)
 
 // Reading ------------------------------------------------------------------
 
+bool pgsql_rolled_back(const struct pgsql_conn *c)
+{
+    if (c->wire_stmt)
+        return c->wire.rollback;
+    return c->result && strcmp(PQcmdStatus(c->result), "ROLLBACK") == 0;
+}
+
 void pgsql_describe(const struct pgsql_conn *c, struct sb_result *res)
 {
     PGresult *r = c->result;

@@ -278,6 +278,8 @@ int pgsql_execute(struct sb_conn *conn, struct sb_stmt *stmt,
             return SB_ERESTART;
         rc = execute_once(c, st, values, n, err);
     }
+    if (rc == 0 && pgsql_rolled_back(c))
+        rc = pgsql_check_rollback(st->sql, strlen(st->sql), err);
     if (rc == 0)
         pgsql_describe(c, res);
     return rc;

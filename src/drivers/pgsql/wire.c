@@ -247,6 +247,7 @@ static bool take_message(struct pgsql_conn *c, char type, size_t len)
     case 'C':
         read_tag(w, body, len);
         w->commit = len == 7 && memcmp(body, "COMMIT", 7) == 0;
+        w->rollback = len == 9 && memcmp(body, "ROLLBACK", 9) == 0;
         return len > 0;
     case 'Z':
         c->status = len > 0 ? body[0] : 'E';
@@ -366,7 +367,7 @@ static int receive(struct pgsql_conn *c)
 
     w->in.len = w->at = 0;
     w->nrows = w->affected = 0;
-    w->counted = w->commit = w->ready = false;
+    w->counted = w->commit = w->rollback = w->ready = false;
     w->error = SIZE_MAX;
     while (rc == 0 && !w->ready)
         rc = receive_one(c);
