@@ -257,8 +257,7 @@ local function create_all(con, d, opt, n)
    local base = schema.name(opt, n)
    print_line("Creating table '%s' and its roll-ups...", base)
    for _, name in ipairs(names(opt, n)) do
-      local more = name == base and ", c CHAR(120) DEFAULT '' NOT NULL, " ..
-         "pad CHAR(60) DEFAULT '' NOT NULL" or ""
+      local more = name == base and ", " .. build.texts(con, d) or ""
       con:query(definition(d, opt, name, more, d.key_after_rows))
       if d.check_table then
          d.check_table(con, opt, name)

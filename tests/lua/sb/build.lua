@@ -24,9 +24,19 @@ local function suffix(opt, n)
    return opt.table_name or tostring(n)
 end
 
+-- Returns the definitions of the columns c and pad.
+function M.texts(con, d)
+   local default = "DEFAULT '' "
+   if d.empty_is_null and con:query_row(d.empty_is_null) == "1" then
+      default = "" -- it would be NULL, which NOT NULL does not allow
+   end
+   return string.format("c CHAR(120) %sNOT NULL, pad CHAR(60) %sNOT NULL",
+      default, default)
+end
+
 -- Returns the CREATE TABLE statement for table n. options: the text after its
 -- columns.
-local function definition(d, opt, n, options)
+local function definition(con, d, opt, n, options)
    local key = not d.key_after_rows and "PRIMARY KEY (id)"
    if opt.secondary then
       key = d.secondary_key
@@ -34,10 +44,10 @@ local function definition(d, opt, n, options)
    return string.format("CREATE TABLE %s(" ..
       "id %s, " ..
       "k INTEGER DEFAULT '0' NOT NULL, " ..
-      "c CHAR(120) DEFAULT '' NOT NULL, " ..
-      "pad CHAR(60) DEFAULT '' NOT NULL%s) %s",
+      "%s%s) %s",
       schema.name(opt, n),
       schema.server_ids(d, opt) and d.id_auto or d.id,
+      M.texts(con, d),
       key and ", " .. key or "",
       options)
 end
@@ -71,7 +81,7 @@ function M.create(con, d, opt, n)
    local options, parts = partitions.apply(d, opt, name, d.table_options(opt))
    M.refuse_existing(con, d, name)
    M.print_line("Creating table '%s'...", name)
-   con:query(definition(d, opt, n, options))
+   con:query(definition(con, d, opt, n, options))
    local ok, err = pcall(create_parts, con, parts)
    if not ok then
       M.discard(con, opt, n)

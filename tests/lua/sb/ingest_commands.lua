@@ -65,17 +65,18 @@ own_tables.derive(tables)
 -- Checking -------------------------------------------------------------------
 
 -- Returns the condition for rows that ingest never writes with these options.
-local function impossible(opt)
-   return string.format("control <> (id %% 1000003 * 31 + source * 17 + " ..
-      "reading) %% 1000003 OR source < 1 OR source > %d OR reading < 0 OR " ..
-      "reading >= %d OR LENGTH(data) <> %d OR id < batch OR " ..
-      "id >= batch + batch_rows", opt.sources, ingest.MAX_READING,
-      opt.data_length)
+local function impossible(d, opt)
+   local sum = string.format("(%s * 31 + source * 17 + reading)",
+      d.remainder:format("id", 1000003))
+   return string.format("control <> %s OR source < 1 OR source > %d OR " ..
+      "reading < 0 OR reading >= %d OR LENGTH(data) <> %d OR id < batch OR " ..
+      "id >= batch + batch_rows", d.remainder:format(sum, 1000003),
+      opt.sources, ingest.MAX_READING, opt.data_length)
 end
 
-local function check_values(con, opt, name)
+local function check_values(con, d, opt, name)
    local count, id = con:query_row(string.format(
-      "SELECT COUNT(*), MIN(id) FROM %s WHERE %s", name, impossible(opt)))
+      "SELECT COUNT(*), MIN(id) FROM %s WHERE %s", name, impossible(d, opt)))
    if tonumber(count) > 0 then
       error(string.format("%s: %s %s values that ingest does not write with " ..
          "these options, the first is id %s", name, count,
@@ -103,7 +104,7 @@ local function check(con, d, opt, n)
    -- The length of data is in no index, so the server must read the table.
    local rows, sum, batches = con:query_row(string.format("SELECT COUNT(*), " ..
       "SUM(reading), COUNT(DISTINCT batch), SUM(LENGTH(data)) FROM %s", name))
-   check_values(con, opt, name)
+   check_values(con, d, opt, name)
    check_batches(con, name)
    for _, statement in ipairs(opt.create_secondary and d.before_index or {}) do
       con:query(statement)

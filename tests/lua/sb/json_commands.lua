@@ -198,7 +198,7 @@ local function check_index(con, d, opt, n, member, rows)
       error(string.format("%s: the index %s does not exist", name, index), 0)
    end
    local found = con:query_row(string.format(
-      "SELECT COUNT(*) FROM %s WHERE %s > ''", d.through(name, index),
+      "SELECT COUNT(*) FROM %s WHERE %s >= '0'", d.through(name, index),
       dialect().key(member)))
    if tonumber(found) ~= rows then
       error(string.format("%s: the index %s finds %s documents; the table " ..
@@ -267,7 +267,7 @@ local function warm(con, d, opt, n)
    con:query("SELECT COUNT(" .. dialect().value("note") .. ") FROM " .. name ..
       " WHERE id > 0")
    for _, member in ipairs{"sku", "category"} do
-      con:query(string.format("SELECT COUNT(*) FROM %s WHERE %s > ''",
+      con:query(string.format("SELECT COUNT(*) FROM %s WHERE %s >= '0'",
          d.through(name, index_name(opt, n, member)), key(member)))
    end
 end

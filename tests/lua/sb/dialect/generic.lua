@@ -26,6 +26,8 @@ local generic = {
    -- The value of id in an INSERT that lets the server assign it; nil: the
    -- column is omitted.
    auto_value = nil,
+   -- Query that returns 1 if the server takes '' for NULL; nil: it does not.
+   empty_is_null = nil,
    -- Statement after which the server assigns ids above the highest existing
    -- one; arguments: table, column, column, table.
    set_sequence = nil,

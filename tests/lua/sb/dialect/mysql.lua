@@ -19,7 +19,8 @@ return {
    datetime = "DATETIME",
    numbers_rows = true,
    numbers_rows_secondary = true,
-   auto_value = "0",
+   auto_value = "NULL", -- not 0, for sql_mode NO_AUTO_VALUE_ON_ZERO
+   empty_is_null = "SELECT '' IS NULL", -- sql_mode EMPTY_STRING_IS_NULL
    secondary_key = "KEY xid (id)",
    find_table =
       "SELECT COUNT(*) FROM information_schema.tables WHERE " ..
