@@ -6,9 +6,11 @@
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "kit/buf.h"
 #include "base/files.h"
@@ -174,60 +176,57 @@ static bool is_own(const struct sb__codes *c, const char *path)
 }
 
 struct chunk {
-    FILE *file;
-    bool begun;
+    int fd;
+    int failed; // the error number of read(), or 0
     char data[4096];
 };
 
-// The first line of a script may be for the shell; its end is kept, so that the
-// lines have their numbers.
 static const char *read_chunk(lua_State *L, void *arg, size_t *size)
 {
     struct chunk *c = arg;
+    ssize_t n;
 
     (void)L;
-    if (!c->begun) {
-        int first = getc(c->file);
-
-        c->begun = true;
-        while (first == '#' && (first = getc(c->file)) != EOF && first != '\n')
-            first = '#';
-        ungetc(first, c->file);
-    }
-    *size = fread(c->data, 1, sizeof(c->data), c->file);
-    return *size ? c->data : NULL;
+    do {
+        n = read(c->fd, c->data, sizeof(c->data));
+    } while (n < 0 && errno == EINTR);
+    c->failed = n < 0 ? errno : 0;
+    *size = n > 0 ? (size_t)n : 0;
+    return n > 0 ? c->data : NULL;
 }
 
-// Loads a copy of a file; messages have the name of the original.
-static int load_copy(lua_State *L, const char *path, const char *copy)
+static int no_file(lua_State *L, const char *verb, const char *path, int number)
 {
-    struct chunk c = { .file = fopen(copy, "re") };
-
-    if (!c.file) {
-        lua_pushfstring(L, "cannot open %s: %s", path, strerror(errno));
-        return LUA_ERRFILE;
-    }
-    lua_pushfstring(L, "@%s", path);
-    int rc = lua_load(L, read_chunk, &c, lua_tostring(L, -1));
-    lua_remove(L, -2);
-    fclose(c.file);
-    return rc;
-}
-
-static int load_file(lua_State *L, const char *path, const char *copy)
-{
-    int rc = copy == path ? luaL_loadfile(L, path) : load_copy(L, path, copy);
     char limit[80];
 
-    if (rc == LUA_ERRFILE && strstr(lua_tostring(L, -1), strerror(EMFILE))) {
+    lua_pushfstring(L, "cannot %s %s: %s", verb, path, strerror(number));
+    if (number == EMFILE) {
         sb_limit_of_files(limit, sizeof(limit));
         lua_pushstring(L, limit);
         lua_concat(L, 2);
     }
-    return rc;
+    return LUA_ERRFILE;
 }
 
-int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path)
+// Loads `copy`, which a relative path may find in the folder `dir`; messages
+// have the name `path`.
+static int load_file(lua_State *L, int dir, const char *path, const char *copy)
+{
+    struct chunk c = { .fd = openat(dir, copy, O_RDONLY | O_CLOEXEC) };
+
+    if (c.fd < 0)
+        return no_file(L, "open", path, errno);
+    lua_pushfstring(L, "@%s", path);
+    int rc = lua_load(L, read_chunk, &c, lua_tostring(L, -1));
+    lua_remove(L, -2);
+    close(c.fd);
+    if (!c.failed)
+        return rc;
+    lua_pop(L, 1);
+    return no_file(L, "read", path, c.failed);
+}
+
+int sb__codes_file(struct sb__codes *c, lua_State *L, int dir, const char *path)
 {
     const struct sb__code *code;
     char room[SB_FILE_PATH];
@@ -235,12 +234,12 @@ int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path)
     struct stat st;
     int rc;
 
-    if (stat(copy, &st))
-        return load_file(L, path, path); // for its error message
+    if (fstatat(dir, copy, &st, 0))
+        return no_file(L, "open", path, errno);
     code = lookup(c, path, &st.st_mtim);
     if (code)
         return load_code(L, code, path);
-    rc = load_file(L, path, copy);
+    rc = load_file(L, dir, path, copy);
     if (rc)
         return rc;
     code = keep_code(c, L, path, &st.st_mtim, false, is_own(c, path));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Finds script files and modules.
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,12 +63,13 @@ int sb__find_path(char **out)
     return 0;
 }
 
-static bool is_file(const char *path)
+static bool is_file(int dir, const char *path)
 {
     char copy[SB_FILE_PATH];
     struct stat st;
 
-    return stat(sb_file_path(path, copy), &st) == 0 && !S_ISDIR(st.st_mode);
+    return fstatat(dir, sb_file_path(path, copy), &st, 0) == 0 &&
+           !S_ISDIR(st.st_mode);
 }
 
 static bool try_file(char *path, size_t size, const char *dir, const char *name,
@@ -76,7 +78,7 @@ static bool try_file(char *path, size_t size, const char *dir, const char *name,
     int n = snprintf(
         path, size, "%s%s%s%s", dir, dir[0] ? "/" : "", name, suffix);
 
-    return n > 0 && (size_t)n < size && is_file(path);
+    return n > 0 && (size_t)n < size && is_file(AT_FDCWD, path);
 }
 
 static bool ends_in_lua(const char *name)
@@ -112,7 +114,7 @@ static bool try_template(
         }
     }
     path[n] = '\0';
-    return is_file(path);
+    return is_file(AT_FDCWD, path);
 }
 
 bool sb__find_module(
@@ -151,9 +153,10 @@ static bool is_installed_module(const char *name)
     return false;
 }
 
-// Tries the file of a module in a folder, whose path has `len` bytes.
-static bool try_folder(
-    char *path, size_t size, const char *dir, size_t len, const char *name)
+// Tries the file of a module in a folder, whose path has `len` bytes. at: where
+// relative paths begin.
+static bool try_folder(char *path, size_t size, int at, const char *dir,
+    size_t len, const char *name)
 {
     int n = snprintf(path, size, "%.*s/%s.lua", (int)len, dir, name);
 
@@ -163,23 +166,26 @@ static bool try_folder(
         if (*p == '.')
             *p = '/';
     }
-    return is_file(path);
+    return is_file(at, path);
 }
 
 bool sb__find_required(char *path, size_t size, const struct sb_script *s,
-    const char *module_path, const char *name)
+    const char *module_path, const char *name, int *dir)
 {
     const char *slash = strrchr(s->path, '/');
     const char *workloads = s->env.paths->workloads;
 
     // A user's oltp_common.lua in the current folder replaces that of the
     // installed workloads.
-    if (!s->installed && try_folder(path, size, slash ? s->path : ".",
+    *dir = s->dir;
+    if (!s->installed && try_folder(path, size, s->dir, slash ? s->path : ".",
                              slash ? (size_t)(slash - s->path) : 1, name))
         return true;
+    *dir = AT_FDCWD;
     return sb__find_module(path, size, module_path, name) ||
            (is_installed_module(name) &&
-               try_folder(path, size, workloads, strlen(workloads), name));
+               try_folder(
+                   path, size, AT_FDCWD, workloads, strlen(workloads), name));
 }
 
 // Tries "a/mongodb/oltp.lua" in the folder of the workloads, then

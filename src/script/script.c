@@ -2,6 +2,7 @@
 //
 // Loading and freeing of scripts.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -152,6 +153,9 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     if (!s)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     s->env = *env;
+    s->dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->dir < 0)
+        s->dir = AT_FDCWD;
     s->workload = (struct sb_workload){
         .ops = &sb__script_ops, .data = s, .slot = env->slot
     };
@@ -188,6 +192,8 @@ void sb_script_free(struct sb_script *s)
     sb__codes_done(&s->codes);
     sb_sequences_done(&s->sequences);
     pthread_mutex_destroy(&s->lock);
+    if (s->dir != AT_FDCWD)
+        close(s->dir);
     free(s->module_path);
     free(s->given);
     free(s->hidden);

@@ -57,7 +57,9 @@ void sb__codes_begin(lua_State *L);
 bool sb__codes_need_full(struct sb__codes *c);
 // Push the loaded chunk and return 0, or push an error message and return a Lua
 // status.
-int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path);
+// dir: the descriptor of the folder where a relative path begins, or AT_FDCWD.
+int sb__codes_file(
+    struct sb__codes *c, lua_State *L, int dir, const char *path);
 int sb__codes_text(struct sb__codes *c, lua_State *L, const char *chunk,
     const char *text, size_t len);
 int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name);
@@ -84,9 +86,9 @@ bool sb__find_module(
 // Finds the file of a module that a script requires: in the folder of the
 // script, unless it is an installed workload, by module_path, and, if sysbench
 // 1.0 installed a file of this name or it begins with "sb.", in the folder of
-// the workloads.
+// the workloads. *dir: where a relative path begins, for sb__codes_file().
 bool sb__find_required(char *path, size_t size, const struct sb_script *s,
-    const char *module_path, const char *name);
+    const char *module_path, const char *name, int *dir);
 // Makes package.path for scripts: LUA_PATH, in which ";;" stands for the
 // default, or the default alone. 0 or SB_ENOMEM; the caller frees *out.
 int sb__find_path(char **out);
@@ -239,6 +241,7 @@ struct sb_script {
     char **commands;   // result of sb_script_commands()
     char *module_path; // package.path
     char path[4096];   // the file, or "stdin"
+    int dir;           // where a relative path begins: scripts call chdir()
     char *hidden;      // the installed workload that the file hides, or NULL
     char *text;        // from standard input
     size_t text_len;

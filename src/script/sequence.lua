@@ -72,9 +72,7 @@ ffi.metatype("struct sb_sequence", {
 
 -- name: any text. after: the sequence returns only greater numbers from now on.
 local function get(name, after, here)
-   if type(name) ~= "string" then
-      error("the name of a sequence must be a string", 3)
-   end
+   sb.check_name(name, "a sequence", 3)
    local q = C.sb_sequence_get(all, name, after or 0, here)
    if q == nil then
       error("out of memory", 3)

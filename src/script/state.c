@@ -4,6 +4,7 @@
 // hooks. The C functions and values of a state are in its private table, which
 // embedded modules get as their argument.
 #include <assert.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,7 +129,7 @@ static int api_dofile(lua_State *L)
     const char *path = luaL_checkstring(L, 1);
 
     lua_settop(L, 1);
-    if (sb__codes_file(&self(L)->script->codes, L, path))
+    if (sb__codes_file(&self(L)->script->codes, L, AT_FDCWD, path))
         return lua_error(L);
     lua_call(L, 0, LUA_MULTRET);
     return lua_gettop(L) - 1;
@@ -151,17 +152,18 @@ static int api_loader(lua_State *L)
     char path[1024];
     const char *name = luaL_checkstring(L, 1);
     struct sb_script *s = self(L)->script;
+    int dir;
 
     lua_settop(L, 1);
     lua_getglobal(L, "package");
     lua_getfield(L, 2, "path");
     const char *module_path = lua_tostring(L, -1);
     if (!module_path ||
-        !sb__find_required(path, sizeof(path), s, module_path, name)) {
+        !sb__find_required(path, sizeof(path), s, module_path, name, &dir)) {
         lua_settop(L, 2);
         return not_found(L);
     }
-    if (sb__codes_file(&s->codes, L, path))
+    if (sb__codes_file(&s->codes, L, dir, path))
         return luaL_error(L, "error loading module '%s' from file '%s':\n\t%s",
             name, path, lua_tostring(L, -1));
     return 1;
@@ -565,7 +567,7 @@ static int body(struct sb__state *st, struct sb_err *err)
     if (s->from_stdin)
         rc = sb__codes_text(&s->codes, L, "=stdin", s->text, s->text_len);
     else
-        rc = sb__codes_file(&s->codes, L, s->path);
+        rc = sb__codes_file(&s->codes, L, s->dir, s->path);
     if (rc == LUA_ERRSYNTAX && s->hidden) {
         sb_err_set(err, SB_ESCRIPT,
             "%s in the current folder is not a Lua script (%.200s); to run the "

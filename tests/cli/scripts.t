@@ -70,6 +70,22 @@ is found.
   FATAL: mine
   $ rm oltp_common.lua linked
 
+A script that changes the current folder is still found, as the modules beside it.
+
+  $ cat >dir/moves.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int chdir(const char *);")
+  > if sysbench.cmdline.main_state then ffi.C.chdir("/") end
+  > function thread_init() print(require("beside_it")) end
+  > function event() print(debug.getinfo(1).source) return true end
+  > EOF
+  $ echo 'return debug.getinfo(1).source' >dir/beside_it.lua
+  $ sb dir/moves.lua run --threads=2 | grep '^@'
+  @dir/beside_it.lua
+  @dir/beside_it.lua
+  @dir/moves.lua
+  @dir/moves.lua
+
 A module on package.path does not hide a workload.
 
   $ echo 'print("not the workload")' >dir/json.lua

@@ -189,21 +189,23 @@ static void files(void)
     sb__codes_init(&c, "/nowhere");
     put("f.lua", "return 1");
     set_mtime("f.lua", 1000);
-    CHECK_STR(result(a, sb__codes_file(&c, a, "f.lua")), "1");
+    CHECK_STR(result(a, sb__codes_file(&c, a, AT_FDCWD, "f.lua")), "1");
     // A changed file is read again only if its modification time changed.
     put("f.lua", "return 2");
     set_mtime("f.lua", 1000);
-    CHECK_STR(result(b, sb__codes_file(&c, b, "f.lua")), "1");
+    CHECK_STR(result(b, sb__codes_file(&c, b, AT_FDCWD, "f.lua")), "1");
     set_mtime("f.lua", 1001);
-    CHECK_STR(result(b, sb__codes_file(&c, b, "f.lua")), "2");
+    CHECK_STR(result(b, sb__codes_file(&c, b, AT_FDCWD, "f.lua")), "2");
     put("g.lua", "return\n\n nothing.x");
-    CHECK_STR(result(a, sb__codes_file(&c, a, "g.lua")),
+    CHECK_STR(result(a, sb__codes_file(&c, a, AT_FDCWD, "g.lua")),
         "g.lua:3: attempt to index global 'nothing' (a nil value)");
-    CHECK_STR(result(b, sb__codes_file(&c, b, "g.lua")),
+    CHECK_STR(result(b, sb__codes_file(&c, b, AT_FDCWD, "g.lua")),
         "g.lua:3: attempt to index global 'nothing' (a nil value)");
     put("h.lua", "= 1");
-    CHECK(strstr(result(a, sb__codes_file(&c, a, "h.lua")), "h.lua:1: "));
-    CHECK(strstr(result(a, sb__codes_file(&c, a, "no.lua")), "no.lua"));
+    CHECK(strstr(
+        result(a, sb__codes_file(&c, a, AT_FDCWD, "h.lua")), "h.lua:1: "));
+    CHECK(
+        strstr(result(a, sb__codes_file(&c, a, AT_FDCWD, "no.lua")), "no.lua"));
     lua_close(a);
     lua_close(b);
     sb__codes_done(&c);
