@@ -5,6 +5,7 @@
 // embedded modules get as their argument.
 #include <assert.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -476,6 +477,9 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
     sb_locale_keep();
     rc = lua_pcall(L, nargs, nresults, base);
     sb_locale_keep();
+    // The main thread prints reports, and users inherit its rounding mode.
+    if (!st->user)
+        fesetround(FE_TONEAREST);
     lua_remove(L, base);
     if (rc == 0)
         return 0;

@@ -86,6 +86,19 @@ A script that changes the current folder is still found, as the modules beside i
   @dir/moves.lua
   @dir/moves.lua
 
+A rounding mode that it sets is not that of the program.
+
+  $ cat >rounds.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int fesetround(int); int fegetround(void);")
+  > local upward = jit.arch == "arm64" and 0x400000 or 0x800
+  > function init() ffi.C.fesetround(upward) end
+  > function event() return true end
+  > function done() print(ffi.C.fegetround()) end
+  > EOF
+  $ sb rounds.lua run | tail -n 1
+  0
+
 A module on package.path does not hide a workload.
 
   $ echo 'print("not the workload")' >dir/json.lua
