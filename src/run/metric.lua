@@ -159,6 +159,7 @@ return function(name, kind)
    if type(name) ~= "string" or name == "" then
       error("the name of a metric must be a string, not empty", 2)
    end
+   sb.check_name(name, "a metric", 2)
    if kind ~= nil and type(kind) ~= "string" and type(kind) ~= "table" then
       error(("metric '%s': the kind is counter, gauge or distribution"):
             format(name), 2)

@@ -19,9 +19,7 @@ function Op.finish(_, token)
 end
 
 setmetatable(op, { __call = function(_, name)
-   if type(name) ~= "string" then
-      error("the name of an operation must be a string", 2)
-   end
+   sb.check_name(name, "an operation", 2)
    return setmetatable({ name = name }, Op)
 end })
 
@@ -39,9 +37,7 @@ local u = ffi.cast("struct sb_user *", sb.user)
 local numbers, room = {}, 1000 -- only so many names are kept
 
 local function number(name)
-   if type(name) ~= "string" then
-      error("the name of an operation must be a string", 3)
-   end
+   sb.check_name(name, "an operation", 3)
    local n = C.sb_user_op(u, name)
    if room > 0 then
       numbers[name], room = n, room - 1

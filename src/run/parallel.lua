@@ -49,7 +49,9 @@ end
 -- Adds n to a counter that all users share; returns what it was before.
 function parallel.add(key, n)
    check(n)
-   local before = C.sb_user_add(u, tostring(key), n)
+   key = tostring(key)
+   sb.check_name(key, "a counter", 2)
+   local before = C.sb_user_add(u, key, n)
    if before == ERANGE then
       error("the key of a counter has at most 95 bytes", 2)
    elseif before == ECANCELED then

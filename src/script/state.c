@@ -205,12 +205,29 @@ static int api_extended(lua_State *L)
     return sb__lazy_methods(L, self(L)->priv);
 }
 
+// check_name(name, what, level): raises an error unless it is a string that C
+// functions get completely; what: "an operation"; level: as of error().
+static int api_check_name(lua_State *L)
+{
+    size_t len = 0;
+    bool is_string = lua_type(L, 1) == LUA_TSTRING;
+
+    if (is_string && strlen(lua_tolstring(L, 1, &len)) == len)
+        return 0;
+    luaL_where(L, luaL_checkint(L, 3));
+    lua_pushfstring(L, "the name of %s must %s", luaL_checkstring(L, 2),
+        is_string ? "not contain a zero byte" : "be a string");
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
 // __index of the private table: fields that few states need.
 static int api_more(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         { "argv", api_argv },
         { "bson", api_bson },
+        { "check_name", api_check_name },
         { "command_line", api_command_line },
         { "extended", api_extended },
         { "help", api_help },

@@ -132,6 +132,8 @@ function event() ]] .. text .. " end", "run --time=0 --events=1")
    raises("an unknown kind", "sysbench.metric('x', 'meter')",
           "metric 'x': the kind is counter, gauge or distribution")
    raises("no name", "sysbench.metric()", "the name of a metric must be")
+   raises("a zero byte", "sysbench.metric('a\\0b')",
+          "the name of a metric must not contain a zero byte")
    raises("a wrong unit", "sysbench.metric('x', {unit = 1})",
           "metric 'x': unit must be a string")
    raises("a wrong largest", "sysbench.metric('x', {largest = 1})",

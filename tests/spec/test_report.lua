@@ -254,6 +254,14 @@ function init() a:finish(a:start()) end]],
                            "run --events=1")
    tap.like(err, "the name of an operation must be a string", "a wrong name")
    tap.is(rc, 1, "fails", out)
+   for _, call in ipairs{"sysbench.op(n)", "sysbench.op.start(n)",
+      "sysbench.sql.driver():connect():prepare('SELECT 1', n)"}
+   do
+      out, err = tap.with("local n = 'a\\0b' function event() " .. call ..
+         " return true end", "run --db-driver=null --events=1")
+      tap.like(err, "%d: the name of an operation must not contain a zero byte",
+         call, out)
+   end
 end
 
 local function thinking()

@@ -23,6 +23,8 @@ local function alone()
       "another name is another sequence")
    tap.is(sysbench.sequence("big", 2 ^ 52):next(), 2 ^ 52 + 1, "large numbers")
    tap.is(tostring(s), "<sequence>", "tostring()")
+   tap.raises(function() sysbench.sequence("a\0b") end,
+      "the name of a sequence must not contain a zero byte", "a zero byte")
    tap.raises(function() s:next(0) end, "minimum is 1", "next(0)")
    tap.raises(function() s:next(0 / 0) end, "minimum is 1",
       "next() of NaN")

@@ -151,6 +151,9 @@ end
 
 -- Compiles the command that was written.
 local function compile(db, length, name, ending)
+   if name then
+      sb.check_name(name, "an operation", 3)
+   end
    local op = C.sb_doc_compile(db.con, sb.module("bson").buffer(), length,
                                name)
    if op == nil then

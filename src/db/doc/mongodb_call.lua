@@ -50,6 +50,7 @@ endings.delete_many = endings.delete_one
 local function op_of(db, name)
    local op = db.names[name]
    if op == nil then
+      sb.check_name(name, "an operation", 4)
       op = C.sb_doc_name(db.con, name)
       db.names[name] = op
    end

@@ -187,8 +187,11 @@ function connection:prepare(query, op)
    own(self, "connection", "prepare")
    text(query, "prepare")
    -- As in 1.0, prepare(text:gsub(...)) may have a number behind the text.
-   local handle = C.sb_stmt_open(self, query, #query,
-                                 type(op) == "string" and op or nil)
+   op = type(op) == "string" and op or nil
+   if op then
+      sb.check_name(op, "an operation", 2)
+   end
+   local handle = C.sb_stmt_open(self, query, #query, op)
    if handle == nil then
       raise(self, query, 2)
    end
