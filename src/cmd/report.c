@@ -50,14 +50,19 @@ static bool is_file(FILE *in)
 static int copy_pipe(struct input *in, const char *path, struct sb_err *err)
 {
     char dir[4096], part[65536];
+    bool first = true, other = false;
     size_t n;
     int rc;
 
     sb_target_folder("-", dir, sizeof(dir));
     rc = sb_spool_open(&in->copy, dir, err);
-    while (rc == 0 && (n = fread(part, 1, sizeof(part), in->file)) > 0)
+    while (
+        rc == 0 && !other && (n = fread(part, 1, sizeof(part), in->file)) > 0) {
+        other = sb_result_is_other(part, n, first);
+        first = false;
         if (fwrite(part, 1, n, in->copy.file) != n)
             rc = SB_ESYS;
+    }
     if (rc == 0 && ferror(in->file))
         return sb_err_set(
             err, SB_ESYS, "cannot read %s: %s", path, strerror(errno));

@@ -22,15 +22,30 @@ static int cannot_read(const char *path, int native, struct sb_err *err)
         err, SB_ESYS, "cannot read %s: %s", path, strerror(native));
 }
 
-// Reads a whole file into *b, which ends with NUL.
+bool sb_result_is_other(const char *part, size_t n, bool first)
+{
+    size_t i = 0;
+
+    while (i < n && part[i] && strchr(" \t\r\n", part[i]))
+        i++;
+    return memchr(part, '\0', n) || (first && i < n && part[i] != '{');
+}
+
+// Reads a whole file into *b, which ends with NUL; only the beginning of one
+// that is no result file.
 static int read_text(
     FILE *in, const char *path, struct sb_buf *b, struct sb_err *err)
 {
     char part[65536];
     size_t n;
 
-    while ((n = fread(part, 1, sizeof(part), in)) > 0 && !b->failed)
+    while ((n = fread(part, 1, sizeof(part), in)) > 0 && !b->failed) {
+        bool other = sb_result_is_other(part, n, b->len == 0);
+
         sb_buf_add(b, part, n);
+        if (other)
+            break;
+    }
     if (ferror(in))
         return cannot_read(path, errno, err);
     if (b->failed)

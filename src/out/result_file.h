@@ -54,6 +54,10 @@ struct sb_result_file {
     unsigned nruns;
 };
 
+// True if a file that contains these bytes is no result file, so that the rest
+// need not be read: a device has no end. first: the file begins with them.
+bool sb_result_is_other(const char *part, size_t n, bool first);
+
 // Reads a file; "-" is standard input. SB_ESYS: cannot be read. SB_EUSAGE: not
 // a result file, or not a complete one; the message names the file and what is
 // wrong. SB_ENOMEM. Call sb_result_done() in either case.

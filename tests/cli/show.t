@@ -205,6 +205,18 @@ Wrong files.
   FATAL: negative.json: "seconds" is negative
   [1]
 
+An input without an end is refused at its beginning.
+
+  $ sysbench show /dev/zero
+  FATAL: /dev/zero is not a result file (written by --report=json=FILE)
+  [1]
+  $ yes 2>/dev/null | sysbench show -
+  FATAL: - is not a result file (written by --report=json=FILE)
+  [1]
+  $ sysbench report /dev/zero
+  FATAL: /dev/zero is not a result file (written by --report=json=FILE)
+  [1]
+
 Numbers are checked where they are read: NaN, what is no number, negative and too large
 ones. `wrong PATTERN VALUE...` replaces the first match by each value.
 
