@@ -57,7 +57,7 @@ local function create(t, con, d, opt, n)
    local name = t.name(opt, n)
    build.print_line("Creating table '%s'...", name)
    con:query(string.format("CREATE TABLE %s(%s%s) %s", name,
-      t.define(d, opt), key_late(t, d, opt) and "" or
+      t.define(d, opt, con), key_late(t, d, opt) and "" or
       ", PRIMARY KEY (" .. t.key .. ")", d.table_options(opt)))
    if d.check_table then
       d.check_table(con, opt, name)
@@ -85,7 +85,7 @@ end
 
 -- Completes a table with functions that sb/prepare.lua calls. It has:
 --   name(opt, n)     the name of table n
---   define(d, opt)   the definitions of its columns
+--   define(d, opt, con)    the definitions of its columns
 --   key              the columns of its primary key
 --   columns(opt)     the names of its columns, in the order of fill()
 --   fill(loader, opt, n, first, last)

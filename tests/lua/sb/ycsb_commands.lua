@@ -54,9 +54,9 @@ function tables.columns(opt)
    return ycsb.KEY .. "," .. field_list(opt)
 end
 
-function tables.define(_, opt)
-   return string.format("YCSB_KEY VARCHAR(255) NOT NULL, %s TEXT",
-      (field_list(opt):gsub(",", " TEXT, ")))
+function tables.define(d, opt, con)
+   return string.format("YCSB_KEY VARCHAR(%d) NOT NULL, %s TEXT",
+      d.key_length(con, 255), (field_list(opt):gsub(",", " TEXT, ")))
 end
 
 -- MySQL stores rows in the order of the primary key. Hashed keys would be

@@ -137,6 +137,11 @@ local generic = {
    handler = nil,
 }
 
+-- Returns how many characters a key column may have, at most `length`.
+function generic.key_length(_, length)
+   return length
+end
+
 -- Returns the text after the closing parenthesis of CREATE TABLE.
 function generic.table_options(opt)
    return opt.create_table_options or ""

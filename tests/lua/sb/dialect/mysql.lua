@@ -92,6 +92,9 @@ return {
       end
       return self.begin, self.commit
    end,
+   key_length = function(con, length)
+      return require("sb.dialect.mysql_engines").key_length(con, length)
+   end,
    table_options = function(opt)
       return require("sb.dialect.mysql_engines").table_options(opt)
    end,

@@ -42,6 +42,16 @@ function M.table_options(opt)
    return table.concat(parts, " ")
 end
 
+-- Returns how many characters a key column may have, at most `length`:
+-- before MySQL 5.7 and MariaDB 10.2, the keys of InnoDB have at most 767 bytes.
+function M.key_length(con, length)
+   local bytes = con:query_row("SELECT MAX(maxlen) FROM " ..
+      "information_schema.character_sets WHERE character_set_name = " ..
+      "@@character_set_database AND VERSION() REGEXP " ..
+      "'^(5[.][0-6]|10[.][01])[.]'")
+   return bytes and math.min(length, math.floor(767 / bytes)) or length
+end
+
 -- Checks that the server has the engine that the options name.
 function M.check_engine(con, opt)
    local name = opt.mysql_storage_engine
