@@ -174,18 +174,21 @@ bool sb__find_required(char *path, size_t size, const struct sb_script *s,
 {
     const char *slash = strrchr(s->path, '/');
     const char *workloads = s->env.paths->workloads;
+    size_t len = strlen(workloads);
 
     // A user's oltp_common.lua in the current folder replaces that of the
-    // installed workloads.
+    // installed workloads, as in 1.0. Their own parts are never replaced.
     *dir = s->dir;
+    if (s->installed && strncmp(name, "sb.", 3) == 0 &&
+        try_folder(path, size, AT_FDCWD, workloads, len, name))
+        return true;
     if (!s->installed && try_folder(path, size, s->dir, slash ? s->path : ".",
                              slash ? (size_t)(slash - s->path) : 1, name))
         return true;
     *dir = AT_FDCWD;
     return sb__find_module(path, size, module_path, name) ||
            (is_installed_module(name) &&
-               try_folder(
-                   path, size, AT_FDCWD, workloads, strlen(workloads), name));
+               try_folder(path, size, AT_FDCWD, workloads, len, name));
 }
 
 // Tries "a/mongodb/oltp.lua" in the folder of the workloads, then

@@ -84,9 +84,10 @@ bool sb__find_hidden(
 bool sb__find_module(
     char *path, size_t size, const char *module_path, const char *name);
 // Finds the file of a module that a script requires: in the folder of the
-// script, unless it is an installed workload, by module_path, and, if sysbench
-// 1.0 installed a file of this name or it begins with "sb.", in the folder of
-// the workloads. *dir: where a relative path begins, for sb__codes_file().
+// script, by module_path, and, if sysbench 1.0 installed a file of this name or
+// it begins with "sb.", in the folder of the workloads. For an installed
+// workload, its folder is the first only for "sb.". *dir: where a relative path
+// begins, for sb__codes_file().
 bool sb__find_required(char *path, size_t size, const struct sb_script *s,
     const char *module_path, const char *name, int *dir);
 // Makes package.path for scripts: LUA_PATH, in which ";;" stands for the

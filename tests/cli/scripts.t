@@ -70,6 +70,17 @@ is found.
   FATAL: mine
   $ rm oltp_common.lua linked
 
+The parts of the installed workloads, sb.*, are only replaced for scripts of users.
+
+  $ mkdir sb
+  $ echo 'error("mine", 0)' >sb/schema.lua
+  $ sb oltp_insert prepare --db-driver=null --table-size=1 | sed -n 1p
+  Creating table 'sbtest1'...
+  $ echo 'require("sb.schema")' >schema.lua
+  $ sysbench schema.lua help 2>&1 | grep mine
+  FATAL: mine
+  $ rm -r sb schema.lua
+
 A script that changes the current folder is still found, as the modules beside it.
 
   $ cat >dir/moves.lua <<'EOF'
