@@ -339,14 +339,14 @@ end
 M.prewarm = M.warmup
 
 -- Inserts a row, reads it and removes it: the table can be used.
-local function try_table(con, opt, name)
+local function try_table(con, d, opt, name)
    local columns, values = {}, {}
    for i = 1, opt.unique_keys do
       columns[i], values[i] = "k" .. i .. ", ", "1, "
    end
-   con:query("BEGIN")
-   con:query(string.format("INSERT INTO %s (id, %sc, pad) VALUES (1, %s'', '')",
-      name, table.concat(columns), table.concat(values)))
+   con:query(d.begin_write)
+   con:query(string.format("INSERT INTO %s (id, %sc, pad) VALUES " ..
+      "(1, %s'c', 'p')", name, table.concat(columns), table.concat(values)))
    local rows = con:query_row("SELECT COUNT(*) FROM " .. name)
    con:query("ROLLBACK")
    if rows ~= "1" then
@@ -362,7 +362,7 @@ local function check_tables(con, d, opt)
    end
    for s = 1, opt.schemas do
       for t = 1, opt.tables_per_schema do
-         try_table(con, opt, ddl.table(d, opt, s, t))
+         try_table(con, d, opt, ddl.table(d, opt, s, t))
       end
    end
    print_line("ddl: all %.0f tables exist and can be used",
