@@ -26,6 +26,7 @@ local columns = {
    {"MEDIUMINT", "-8388608"}, {"MEDIUMINT UNSIGNED", "16777215"},
    {"INT", "-2147483648"}, {"INT UNSIGNED", "4294967295"},
    {"INT(8) ZEROFILL", "42"}, {"BIGINT(20) ZEROFILL", "1"},
+   {"BIGINT(255) ZEROFILL", "7"}, {"DOUBLE(255,30) ZEROFILL", "1e200"},
    {"BIGINT", "-9223372036854775808", "9223372036854775807"},
    {"BIGINT UNSIGNED", "18446744073709551615"},
    {"FLOAT", "1.5", "3.14159", "-1e-10", "1e20", "0", "16777216", "-0.1",
@@ -81,7 +82,8 @@ end
 -- library reads.
 local function both_ways()
    local lib = sysbench.sql.driver():connect{bypass_library = "off"}
-   local expressions = {"NOW() > 1, 1/3, 1e0/3, -1.5e0, 0e0, PI()",
+   local expressions = {"ROUND(1e308, 3), -ROUND(1e308, 30), 1.5e0",
+      "NOW() > 1, 1/3, 1e0/3, -1.5e0, 0e0, PI()",
       "CAST('2024-02-29' AS DATE), CAST('1:2:3.45' AS TIME(2)), X'00ff'",
       "18446744073709551615, -5, 1 = 1, NULL, ''",
       "CAST(1 AS DECIMAL(20, 5)), TRUE, LEFT('äöü', 2)"}

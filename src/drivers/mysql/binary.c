@@ -19,9 +19,27 @@
 #define POINT_MOST    15 // maximum digits before the point, or zeros after it
 #define BEHIND_ROW    2u // bits at the start of the bitmap without a column
 
-static bool is_real(const struct sbmy_shape *s)
+enum sbmy_form sbmy_binary_form(const struct sbmy_shape *s)
 {
-    return s->type == SBMY_TYPE_FLOAT || s->type == SBMY_TYPE_DOUBLE;
+    switch ((enum sbmy_type)s->type) {
+    case SBMY_TYPE_TINY:
+    case SBMY_TYPE_SHORT:
+    case SBMY_TYPE_YEAR:
+    case SBMY_TYPE_LONG:
+    case SBMY_TYPE_INT24:
+    case SBMY_TYPE_LONGLONG:
+        return SBMY_FORM_INT;
+    case SBMY_TYPE_FLOAT:
+    case SBMY_TYPE_DOUBLE:
+        return SBMY_FORM_REAL;
+    case SBMY_TYPE_DATE:
+    case SBMY_TYPE_TIME:
+    case SBMY_TYPE_DATETIME:
+    case SBMY_TYPE_TIMESTAMP:
+        return SBMY_FORM_TIME;
+    default:
+        return SBMY_FORM_TEXT;
+    }
 }
 
 // The width of a ZEROFILL column is that of its definition.
@@ -32,21 +50,12 @@ static size_t width_of(const struct sbmy_shape *s)
 
 size_t sbmy_binary_room(const struct sbmy_shape *s)
 {
-    switch ((enum sbmy_type)s->type) {
-    case SBMY_TYPE_TINY:
-    case SBMY_TYPE_SHORT:
-    case SBMY_TYPE_YEAR:
-    case SBMY_TYPE_LONG:
-    case SBMY_TYPE_INT24:
-    case SBMY_TYPE_LONGLONG:
+    switch (sbmy_binary_form(s)) {
+    case SBMY_FORM_INT:
         return INT_ROOM + width_of(s);
-    case SBMY_TYPE_FLOAT:
-    case SBMY_TYPE_DOUBLE:
+    case SBMY_FORM_REAL:
         return REAL_ROOM + width_of(s);
-    case SBMY_TYPE_DATE:
-    case SBMY_TYPE_TIME:
-    case SBMY_TYPE_DATETIME:
-    case SBMY_TYPE_TIMESTAMP:
+    case SBMY_FORM_TIME:
         return TIME_ROOM;
     default:
         return 0;
@@ -91,18 +100,23 @@ static uint64_t get_bytes(const uint8_t *p, size_t n)
     return v;
 }
 
-static size_t put_int(const struct sbmy_shape *s, const uint8_t *p, char *out)
+// Returns the value, sign-extended if it has a sign.
+static int64_t get_int(const struct sbmy_shape *s, const uint8_t *p)
 {
     size_t n = bytes_of(s->type);
     unsigned unused = 64 - 8 * (unsigned)n;
     uint64_t v = get_bytes(p, n);
-    int len;
 
-    if (s->flags & FLAG_UNSIGNED)
-        len = snprintf(out, INT_ROOM, "%" PRIu64, v);
-    else // sign-extended
-        len = snprintf(
-            out, INT_ROOM, "%" PRId64, (int64_t)(v << unused) >> unused);
+    return s->flags & FLAG_UNSIGNED ? (int64_t)v
+                                    : (int64_t)(v << unused) >> unused;
+}
+
+size_t sbmy_binary_int(const struct sbmy_shape *s, int64_t v, char *out)
+{
+    int len = s->flags & FLAG_UNSIGNED
+                  ? snprintf(out, INT_ROOM, "%" PRIu64, (uint64_t)v)
+                  : snprintf(out, INT_ROOM, "%" PRId64, v);
+
     return fill_zeros(s, out, (size_t)len);
 }
 
@@ -255,9 +269,8 @@ static double get_real(const struct sbmy_shape *s, const uint8_t *p)
     return d;
 }
 
-static size_t put_real(const struct sbmy_shape *s, const uint8_t *p, char *out)
+size_t sbmy_binary_real(const struct sbmy_shape *s, double v, char *out)
 {
-    double v = get_real(s, p);
     size_t n = 0;
 
     if (!isfinite(v))
@@ -353,33 +366,26 @@ static const uint8_t *number_cell(const struct sbmy_shape *s, const uint8_t *p,
     if ((size_t)(end - p) < len)
         return NULL;
     cell->s = text;
-    cell->len = is_real(s) ? put_real(s, p, text) : put_int(s, p, text);
+    cell->len = sbmy_binary_form(s) == SBMY_FORM_REAL
+                    ? sbmy_binary_real(s, get_real(s, p), text)
+                    : sbmy_binary_int(s, get_int(s, p), text);
     return p + len;
 }
 
 static const uint8_t *one_cell(const struct sbmy_shape *s, const uint8_t *p,
     const uint8_t *end, struct sb_cell *cell, char *text)
 {
-    switch ((enum sbmy_type)s->type) {
-    case SBMY_TYPE_TINY:
-    case SBMY_TYPE_SHORT:
-    case SBMY_TYPE_YEAR:
-    case SBMY_TYPE_LONG:
-    case SBMY_TYPE_INT24:
-    case SBMY_TYPE_LONGLONG:
-    case SBMY_TYPE_FLOAT:
-    case SBMY_TYPE_DOUBLE:
+    switch (sbmy_binary_form(s)) {
+    case SBMY_FORM_INT:
+    case SBMY_FORM_REAL:
         return number_cell(s, p, end, cell, text);
-    case SBMY_TYPE_DATE:
-    case SBMY_TYPE_TIME:
-    case SBMY_TYPE_DATETIME:
-    case SBMY_TYPE_TIMESTAMP:
+    case SBMY_FORM_TIME:
         return time_cell(s, p, end, cell, text);
-    case SBMY_TYPE_NULL:
+    default:
+        if (s->type != SBMY_TYPE_NULL)
+            return text_cell(p, end, cell);
         *cell = (struct sb_cell){ 0 };
         return p;
-    default:
-        return text_cell(p, end, cell);
     }
 }
 

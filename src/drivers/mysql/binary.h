@@ -33,6 +33,16 @@ struct sbmy_shape {
     uint32_t length;
 };
 
+// How the binary protocol sends the values of a column.
+enum sbmy_form {
+    SBMY_FORM_TEXT,
+    SBMY_FORM_INT,
+    SBMY_FORM_REAL,
+    SBMY_FORM_TIME
+};
+
+enum sbmy_form sbmy_binary_form(const struct sbmy_shape *s);
+
 // Returns the maximum number of bytes of `text` (see sbmy_binary_row()) that a
 // value of this column needs; 0 for texts, which stay in the row.
 size_t sbmy_binary_room(const struct sbmy_shape *s);
@@ -43,5 +53,11 @@ size_t sbmy_binary_room(const struct sbmy_shape *s);
 bool sbmy_binary_row(const uint8_t *row, size_t len,
     const struct sbmy_shape *shape, uint32_t n, struct sb_cell *cells,
     char *text);
+
+// Write a number of a column as text, at most sbmy_binary_room() bytes, without
+// a NUL. Return its length. v: the bits of a uint64_t if the column is
+// unsigned.
+size_t sbmy_binary_int(const struct sbmy_shape *s, int64_t v, char *out);
+size_t sbmy_binary_real(const struct sbmy_shape *s, double v, char *out);
 
 #endif

@@ -34,3 +34,13 @@ MYSQL_FIELD *sbmy_meta_fields(struct sbmy_stmt *p)
         p->meta = mysql_stmt_result_metadata(p->st);
     return p->meta ? mysql_fetch_fields(p->meta) : NULL;
 }
+
+struct sbmy_shape sbmy_meta_shape(const MYSQL_FIELD *f)
+{
+    return (struct sbmy_shape){
+        .type = (uint8_t)f->type,
+        .decimals = (uint8_t)f->decimals,
+        .flags = (uint16_t)f->flags,
+        .length = (uint32_t)f->length,
+    };
+}

@@ -84,8 +84,15 @@ struct sbmy_stmt;
 struct sbmy_bulk;
 struct sbmy_conn;
 
-// The buffer for one column of a row of a prepared statement. It grows.
+// One column of a row of a prepared statement: where the library stores a
+// number, and the text, whose buffer grows.
 struct sbmy_column {
+    struct sbmy_shape shape;
+    union {
+        int64_t i;
+        double d;
+        float f;
+    } number;
     char *s;
     size_t cap;
     unsigned long len;
@@ -428,6 +435,7 @@ enum enum_field_types sbmy_meta_type(const struct sb_value *v);
 // Returns the description of the columns; NULL if out of memory.
 MYSQL_FIELD *sbmy_meta_fields(struct sbmy_stmt *p);
 void sbmy_meta_drop(struct sbmy_stmt *p);
+struct sbmy_shape sbmy_meta_shape(const MYSQL_FIELD *f);
 
 // result.c: the current result
 

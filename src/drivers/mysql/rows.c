@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Rows of prepared statements as text. Each column is bound as a string, so
-// that the library converts the server's binary values.
+// Rows of prepared statements as text. Numbers are bound as numbers, because
+// the library does not write all of them as the server does, and its buffer is
+// too small for ROUND(1e308, 3). It converts other values to text.
 #include <stdlib.h>
 
 #include "drivers/mysql/mysql_priv.h"
 
-#define NUMBER_ROOM 64u   // integers, times
-#define DOUBLE_ROOM 400u  // with less room, the library rounds
-#define TEXT_ROOM   1024u // initial size; grows for longer texts
+#define TIME_ROOM 64u
+#define TEXT_ROOM 1024u // initial size; grows for longer texts
 
 void sbmy_rows_done(struct sbmy_rows *r)
 {
@@ -53,23 +53,19 @@ static bool grow_cell(struct sbmy_column *col, size_t cap)
     return true;
 }
 
-static size_t first_room(const MYSQL_FIELD *f)
+static size_t first_room(const struct sbmy_shape *s)
 {
-    switch (f->type) {
-    case MYSQL_TYPE_FLOAT:
-    case MYSQL_TYPE_DOUBLE:
-        return DOUBLE_ROOM;
-    default:
-        if (f->length >= TEXT_ROOM)
-            return TEXT_ROOM;
-        // The width of a ZEROFILL column is that of its definition.
-        return f->length + 1 < NUMBER_ROOM ? NUMBER_ROOM : f->length + 1;
-    }
+    size_t room = sbmy_binary_room(s);
+
+    if (room == 0)
+        room = s->length < TEXT_ROOM ? s->length + 1 : TEXT_ROOM;
+    return room < TIME_ROOM ? TIME_ROOM : room;
 }
 
 static void bind_column(struct sbmy_rows *r, uint32_t i)
 {
     struct sbmy_column *col = &r->column[i];
+    enum sbmy_form form = sbmy_binary_form(&col->shape);
 
     r->bind[i] = (MYSQL_BIND){
         .buffer_type = MYSQL_TYPE_STRING,
@@ -79,6 +75,15 @@ static void bind_column(struct sbmy_rows *r, uint32_t i)
         .is_null = &col->null,
         .error = &col->error,
     };
+    if (form != SBMY_FORM_INT && form != SBMY_FORM_REAL)
+        return;
+    r->bind[i].buffer = &col->number;
+    r->bind[i].buffer_length = sizeof(col->number);
+    r->bind[i].is_unsigned = (col->shape.flags & UNSIGNED_FLAG) != 0;
+    if (form == SBMY_FORM_INT)
+        r->bind[i].buffer_type = MYSQL_TYPE_LONGLONG;
+    else // a float is not to be rounded as a decimal number
+        r->bind[i].buffer_type = (enum enum_field_types)col->shape.type;
 }
 
 static int bind_columns(struct sbmy_conn *c, uint32_t n, struct sb_err *err)
@@ -89,7 +94,10 @@ static int bind_columns(struct sbmy_conn *c, uint32_t n, struct sb_err *err)
     if (!fields || !grow_columns(r, n))
         return sbmy_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
-        if (!grow_cell(&r->column[i], first_room(&fields[i])))
+        struct sbmy_column *col = &r->column[i];
+
+        col->shape = sbmy_meta_shape(&fields[i]);
+        if (!grow_cell(col, first_room(&col->shape)))
             return sbmy_no_memory(err);
         bind_column(r, i);
     }
@@ -136,6 +144,26 @@ static int complete_row(
                : sbmy_fail_stmt(c, c->stmt, err);
 }
 
+static struct sb_cell cell_of(struct sbmy_column *col)
+{
+    if (col->null)
+        return (struct sb_cell){ 0 };
+    switch (sbmy_binary_form(&col->shape)) {
+    case SBMY_FORM_INT:
+        col->len = sbmy_binary_int(&col->shape, col->number.i, col->s);
+        break;
+    case SBMY_FORM_REAL:
+        col->len = sbmy_binary_real(&col->shape,
+            col->shape.type == SBMY_TYPE_FLOAT ? (double)col->number.f
+                                               : col->number.d,
+            col->s);
+        break;
+    default:
+        break;
+    }
+    return (struct sb_cell){ .s = col->s, .len = col->len };
+}
+
 int sbmy_rows_fetch(struct sbmy_conn *c, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err)
 {
@@ -156,9 +184,7 @@ int sbmy_rows_fetch(struct sbmy_conn *c, struct sb_result *res,
     rc = complete_row(c, n, row, err);
     if (rc)
         return rc;
-    for (uint32_t i = 0; i < n; i++) {
-        cells[i].s = r->column[i].null ? NULL : r->column[i].s;
-        cells[i].len = r->column[i].null ? 0 : r->column[i].len;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        cells[i] = cell_of(&r->column[i]);
     return 1;
 }

@@ -41,12 +41,7 @@ static bool shapes_of_library(
         return false;
     f = sbmy_meta_fields(p);
     for (uint32_t i = 0; f && i < n; i++)
-        w->shape[i] = (struct sbmy_shape){
-            .type = (uint8_t)f[i].type,
-            .decimals = (uint8_t)f[i].decimals,
-            .flags = (uint16_t)f[i].flags,
-            .length = (uint32_t)f[i].length,
-        };
+        w->shape[i] = sbmy_meta_shape(&f[i]);
     return f != NULL;
 }
 
