@@ -365,7 +365,7 @@ int sb_con_server(struct sb_con *con, char *out, size_t size)
     if (size > 0)
         out[0] = '\0';
     if (!sb__con_connected(c) || !c->drv->info || c->state == SB__CON_LOADING ||
-        sb__call_ready(c))
+        (c->unsettled ? sb__call_ready(c) : sb__call_allowed(c)))
         return 0;
     return c->drv->info->server(c->conn, out, size);
 }

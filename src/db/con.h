@@ -30,7 +30,6 @@ enum sb__con_state {
 enum sb__outcome {
     SB__OUTCOME_NONE,
     SB__OUTCOME_DROPPED, // its owner has no use for it, but others may follow
-    SB__OUTCOME_AHEAD,   // the next result, which was not requested yet
     SB__OUTCOME_SQL,     // of a statement
     SB__OUTCOME_DOCS,    // of a document command
 };

@@ -133,6 +133,7 @@ struct sb_result {
     // An UPDATE found rows but changed none, because they had these values.
     // Only of servers that do not count such rows in `affected`.
     bool matched;
+    bool more;  // next_result() returns another result of the same statement
     void *priv; // the driver's
 };
 
@@ -232,8 +233,9 @@ struct sb_sql_ops {
     // Name of a column of the current result; NULL if out of range.
     const char *(*column)(
         struct sb_conn *conn, struct sb_result *res, uint32_t i);
-    // Moves to the next result of the same statement. Returns 1, 0 if there is
-    // none, or SB_E*. Optional.
+    // Moves to the next result of the same statement, of which it fills *res.
+    // Returns 1, 0 if there is none, or SB_E*. The core calls it if res->more.
+    // Optional.
     int (*next_result)(
         struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
     // Ends a result; {0} is allowed.
@@ -317,7 +319,7 @@ struct sb_counter_sink {
 
 struct sb_info_ops {
     // Writes one line about the server, such as "SQLite 3.40.1, journal mode
-    // wal"; returns the length as snprintf() does.
+    // wal"; returns the length as snprintf() does. An open result stays open.
     int (*server)(struct sb_conn *conn, char *out, size_t size);
     // Writes the version of the client library, in the same way.
     int (*client)(char *out, size_t size);

@@ -162,10 +162,11 @@ SB_FFI void sb_stmt_free(struct sb_stmt_handle *st);
 SB_FFI int sb_rs_fetch(struct sb_rs *rs, struct sb_sql_cell *cells);
 // The name of column i, from 0; NULL if out of range.
 SB_FFI const char *sb_rs_column(struct sb_rs *rs, uint32_t i);
-// Ends the result. Returns 1 if the same statement has another one, 0 if not,
-// or SB_E*.
+// Returns 1 if the same statement has another result, 0 if not. The current one
+// stays open.
 SB_FFI int sb_rs_more(struct sb_con *con);
-// Returns the next result of the same statement, as sb_con_query() does.
+// Ends the result and returns the next one of the same statement, as
+// sb_con_query() does. NULL after the last one, which stays open.
 SB_FFI struct sb_rs *sb_rs_next(struct sb_con *con);
 SB_FFI void sb_rs_free(struct sb_rs *rs);
 

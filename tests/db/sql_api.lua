@@ -80,6 +80,28 @@ local function queries()
    con:query("DELETE FROM api_t")
 end
 
+-- What sends no statement of the script leaves the result open.
+local function open_result()
+   local sql = "SELECT 1 UNION ALL SELECT 2 ORDER BY 1"
+   local stmt = con:prepare(sql)
+   for _, execute in ipairs{function() return con:query(sql) end,
+      function() return stmt:execute() end} do
+      local rs = execute()
+      is(rs:fetch_row()[1], "1", "the first row")
+      like(con:server_info(), "%d+%.%d+", "server_info() with an open result")
+      ok(not con:more_results(), "more_results() is false")
+      con:bulk_insert_init("INSERT INTO api_t(id) VALUES")
+      con:bulk_insert_next("(7)")
+      is(rs:fetch_row()[1], "2", "the second row")
+      con:bulk_insert_done()
+      raises(function() rs:fetch_row() end, "no longer available",
+         "a bulk insert that is sent ends the result")
+      is(one("SELECT id FROM api_t"), "7", "its row")
+      con:query("DELETE FROM api_t")
+   end
+   stmt:close()
+end
+
 -- PostgreSQL's driver returns the last result, as sysbench 1.0 does.
 local function last_result()
    local rs = con:query("SELECT 1 AS a; SELECT 2 AS b, 3 AS c")
@@ -99,6 +121,8 @@ end
 local function each_result()
    local rs = con:query("SELECT 1 AS a; SELECT 2 AS b, 3 AS c; SELECT 4 AS e")
    is(rs:fetch_row()[1], "1", "the first of several results")
+   ok(con:more_results(), "more_results() is true")
+   is(rs:fetch_row(), nil, "and leaves the result open")
    rs = con:next_result()
    is(rs.nfields, 2, "the second result has its own columns")
    is(rs:column(1), "b", "with their own names")
@@ -670,8 +694,8 @@ function event()
       con = drv:connect()
       drop_all()
       make_table()
-      for _, body in ipairs{queries, several, procedures, binding, fetching,
-         strings_of_the_server, escaped_marks, limits, types_meet,
+      for _, body in ipairs{queries, open_result, several, procedures, binding,
+         fetching, strings_of_the_server, escaped_marks, limits, types_meet,
          reconnecting, errors, quoting, loading, pipelining}
       do
          body()

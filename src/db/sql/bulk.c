@@ -14,7 +14,7 @@ static int misused(struct sb_con_priv *c, const char *text)
 int sb_con_bulk_init(struct sb_con *con, const char *sql, size_t len)
 {
     struct sb_con_priv *c = (struct sb_con_priv *)con;
-    int rc = sb__call_ready(c);
+    int rc = sb__call_allowed(c); // nothing is sent: an open result stays open
 
     if (rc == 0)
         rc = sb__pipe_refuse(c, "bulk_insert_init()");

@@ -54,38 +54,33 @@ const char *sb_rs_column(struct sb_rs *rs, uint32_t i)
 
 int sb_rs_more(struct sb_con *con)
 {
+    const struct sb_con_priv *c = (struct sb_con_priv *)con;
+
+    return c->outcome != SB__OUTCOME_NONE && c->res.more;
+}
+
+// Each further result of a statement counts as a query.
+struct sb_rs *sb_rs_next(struct sb_con *con)
+{
     static const struct sb__call_text text = { "next result", "", 0, NULL, 0 };
     struct sb_con_priv *c = (struct sb_con_priv *)con;
     struct sb_rec *rec = sb__rec(c);
     struct sb__call call;
     int rc;
 
-    if (c->outcome == SB__OUTCOME_AHEAD)
-        return 1;
-    if (c->outcome == SB__OUTCOME_NONE || !c->sql->next_result)
-        return 0;
-    // Each further result of a statement counts as a query, if there is one.
+    if (!sb_rs_more(con))
+        return NULL;
     call = sb__call_since(c, rec, -1, rec ? sb__now(c) : 0);
     rc = c->sql->next_result(c->conn, &c->res, &c->err);
     sb__call_stop(&call);
-    if (rc < 0)
-        return sb__call_failed(call, rc, &text);
-    if (rc == 0) {
-        sb__result_end(c);
-        return 0;
+    if (rc < 0) {
+        sb__call_failed(call, rc, &text);
+        return NULL;
     }
-    c->outcome = SB__OUTCOME_AHEAD;
     if (rec)
         call.op = sb__op_of_next(c->ctx, rec);
     sb__call_succeeded(&call);
-    return 1;
-}
-
-struct sb_rs *sb_rs_next(struct sb_con *con)
-{
-    struct sb_con_priv *c = (struct sb_con_priv *)con;
-
-    return sb_rs_more(con) == 1 ? sb__result_new(c, c->statement) : NULL;
+    return sb__result_new(c, c->statement);
 }
 
 void sb_rs_free(struct sb_rs *rs)
@@ -94,7 +89,7 @@ void sb_rs_free(struct sb_rs *rs)
 
     if (!c)
         sb_log(SB_LOG_ALERT, "attempt to free an invalid result set");
-    else if (c->sql->next_result)
+    else if (c->res.more)
         c->outcome = SB__OUTCOME_DROPPED; // ended by the next call
     else
         sb__result_end(c);

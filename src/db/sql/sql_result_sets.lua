@@ -12,11 +12,7 @@ sb.cdef("sql", "sb_rs_more sb_rs_next")
 
 function connection:more_results()
    own(self, "connection", "more_results")
-   local rc = C.sb_rs_more(self)
-   if rc < 0 then
-      raise(self, "<next result>", 2)
-   end
-   return rc == 1
+   return C.sb_rs_more(self) == 1
 end
 
 -- Returns nil for a result without rows, and after the last one.

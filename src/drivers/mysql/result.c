@@ -133,7 +133,7 @@ static void show_copy(struct sbmy_conn *c, size_t i, struct sb_result *res)
     s->names = s->next;
     s->next += res->nfields;
     s->rows_left = res->nrows;
-    c->more = i + 1 < s->n;
+    c->more = res->more = i + 1 < s->n;
 }
 
 static int several_fetch(struct sbmy_conn *c, struct sb_result *res,

@@ -35,8 +35,9 @@ static int server(struct sb_conn *conn, char *out, size_t size)
     const char *version = NULL;
     int n;
 
-    // An error of this query must not end the script's transaction.
-    if (pgsql_transaction(c) == PQTRANS_IDLE &&
+    // An error of this query must not end the script's transaction, nor its
+    // result replace an open one.
+    if (!c->result && !c->wire_stmt && pgsql_transaction(c) == PQTRANS_IDLE &&
         pgsql_run(c, about_sql, NULL) == 0)
         r = pgsql_answer(c, 1, FACTS, NULL);
     if (r)
