@@ -522,9 +522,41 @@ local function loading()
       "load: the connection can be used after errors")
 end
 
+-- Texts are in the character set of the session, and bytes stay as they are.
+local function character_sets()
+   local texts = {sjis = "\131\092 \149\092\092", gbk = "\149\092",
+      big5 = "\165\092\092", latin1 = "\228\255", utf8mb4 = "ä\092",
+      binary = "ä"}
+   local bytes = "\129\092\092 \129\t\240\n\129\0\27\27\240"
+   con:query("CREATE TABLE l2 (id INT PRIMARY KEY, s TEXT, b BLOB) " ..
+      "CHARACTER SET utf8mb4")
+   for name, text in pairs(texts) do
+      local own = sysbench.sql.driver():connect{charset = name}
+      local insert = own:prepare("INSERT INTO l2 VALUES (1, ?, ?)")
+      local s, b = insert:bind_create(t.VARCHAR), insert:bind_create(t.BLOB)
+      insert:bind_param(s, b)
+      s:set(text)
+      b:set(bytes)
+      insert:execute()
+      local load = own:load("l2", "id,s,b")
+      load:int(2)
+      load:text(text)
+      load:text(bytes)
+      load:close()
+      local rs = con:query("SELECT HEX(s), HEX(b) FROM l2 ORDER BY id")
+      local inserted, loaded = rs:fetch_row(), rs:fetch_row()
+      ok(#inserted[1] >= 4, name .. ": the text is stored")
+      is(loaded[1], inserted[1], name .. ": load: the text of an INSERT")
+      is(loaded[2], inserted[2], name .. ": load: bytes")
+      con:query("DELETE FROM l2")
+      own:disconnect()
+   end
+   con:query("DROP TABLE l2")
+end
+
 function event()
    con = sysbench.sql.driver():connect()
-   con:query("DROP TABLE IF EXISTS p, l, types, changed")
+   con:query("DROP TABLE IF EXISTS p, l, l2, types, changed")
    for _, name in ipairs{"twice", "refuse", "rows_of"} do
       con:query("DROP PROCEDURE IF EXISTS " .. name)
    end
@@ -532,7 +564,7 @@ function event()
       like(con:server_info(), "^%w+ [%d.]+", "server_info()")
       for _, part in ipairs{types, both_ways, numbers, long_packets,
          parameters, results, procedures, calls_in_pipelines, quoting,
-         errors, pipeline, loading} do
+         errors, pipeline, loading, character_sets} do
          part()
       end
       con:query("DROP TABLE p, l")

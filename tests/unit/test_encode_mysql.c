@@ -61,20 +61,29 @@ static void doubles(void)
 
 static void null_and_empty(void)
 {
-    CHECK_STR(text((struct sb_value){ .type = SB_VALUE_NULL }, '\t'), "\\N\t");
+    CHECK_STR(
+        text((struct sb_value){ .type = SB_VALUE_NULL }, '\t'), "\033N\t");
     CHECK_STR(text(bytes(SB_VALUE_TEXT, "", 0), '\t'), "\t");
 }
 
 static void escapes(void)
 {
-    CHECK_STR(
-        text(bytes(SB_VALUE_TEXT, "a\tb\nc\\d", 7), '\n'), "a\\tb\\nc\\\\d\n");
-    CHECK_STR(text(bytes(SB_VALUE_TEXT, "\\N", 2), '\t'), "\\\\N\t");
-    CHECK_STR(text(bytes(SB_VALUE_BLOB, "x\0y\0", 4), '\t'), "x\\0y\\0\t");
+    CHECK_STR(text(bytes(SB_VALUE_TEXT, "a\tb\nc\\d", 7), '\n'),
+        "a\033tb\033nc\\d\n");
+    CHECK_STR(text(bytes(SB_VALUE_TEXT, "\033N", 2), '\t'), "\033\033N\t");
+    CHECK_STR(text(bytes(SB_VALUE_BLOB, "x\0y\0", 4), '\t'), "x\0330y\0330\t");
     CHECK_STR(
         text(bytes(SB_VALUE_TIME, "2026-01-31", 10), '\t'), "2026-01-31\t");
     CHECK_STR(text(bytes(SB_VALUE_TEXT, "it's \"q\" \r", 10), '\t'),
         "it's \"q\" \r\t");
+}
+
+// Near the end of a value, bytes that may begin a character are escaped.
+static void beginnings(void)
+{
+    CHECK_STR(text(bytes(SB_VALUE_BLOB, "\360\361a\362b", 5), '\t'),
+        "\360\361a\033\362b\t");
+    CHECK_STR(text(bytes(SB_VALUE_BLOB, "\360", 1), '\n'), "\033\360\n");
 }
 
 // Decodes a cell as LOAD DATA does.
@@ -83,7 +92,7 @@ static size_t decode(const char *s, char *to)
     size_t n = 0;
 
     for (; *s != '\t'; s++) {
-        if (*s != '\\') {
+        if (*s != SBMY_ESCAPE) {
             to[n++] = *s;
             continue;
         }
@@ -112,6 +121,7 @@ CHECK_FILE
     RUN(doubles);
     RUN(null_and_empty);
     RUN(escapes);
+    RUN(beginnings);
     RUN(every_byte);
     return check_done();
 }

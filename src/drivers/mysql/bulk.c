@@ -54,24 +54,24 @@ static void bulk_free(struct sbmy_bulk *b)
     free(b);
 }
 
-static char *statement_text(const char *table, const char *columns)
+static int write_statement(struct sbmy_bulk *b, const char *table,
+    const char *columns, struct sb_err *err)
 {
     static const char form[] =
-        "LOAD DATA LOCAL INFILE 'sysbench' INTO TABLE %s CHARACTER SET binary "
-        "FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' "
-        "LINES TERMINATED BY '\\n' (%s)";
-    // In the mode NO_BACKSLASH_ESCAPES, '\\t' would be two characters.
-    // read_settings() rejects this mode.
-    size_t size = sizeof(form) + strlen(table) + strlen(columns);
-    char *sql = malloc(size);
+        "LOAD DATA LOCAL INFILE 'sysbench' INTO TABLE %s CHARACTER SET %s "
+        "FIELDS TERMINATED BY x'09' ESCAPED BY x'%02X' "
+        "LINES TERMINATED BY x'0A' (%s)";
+    size_t size = sizeof(form) + strlen(table) + strlen(b->charset) +
+                  strlen(columns);
 
-    if (sql)
-        snprintf(sql, size, form, table, columns);
-    return sql;
+    b->sql = malloc(size);
+    if (!b->sql)
+        return sbmy_no_memory(err);
+    snprintf(b->sql, size, form, table, b->charset, SBMY_ESCAPE, columns);
+    return 0;
 }
 
-static struct sbmy_bulk *bulk_new(struct sbmy_conn *c, const char *table,
-    const char *columns, uint32_t ncolumns)
+static struct sbmy_bulk *bulk_new(struct sbmy_conn *c, uint32_t ncolumns)
 {
     struct sbmy_bulk *b = calloc(1, sizeof(*b));
 
@@ -81,11 +81,10 @@ static struct sbmy_bulk *bulk_new(struct sbmy_conn *c, const char *table,
     b->ncolumns = ncolumns;
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->changed, NULL);
-    b->sql = statement_text(table, columns);
     b->fill.cap = b->ready.cap = BLOCK_BYTES + 4096;
     b->fill.data = malloc(b->fill.cap);
     b->ready.data = malloc(b->ready.cap);
-    if (b->sql && b->fill.data && b->ready.data)
+    if (b->fill.data && b->ready.data)
         return b;
     bulk_free(b);
     return NULL;
@@ -108,7 +107,7 @@ static int read_settings(
 {
     static const char sql[] =
         "SELECT @@local_infile, @@unique_checks, @@foreign_key_checks, "
-        "@@sql_mode LIKE '%STRICT%', @@sql_mode LIKE '%BACKSLASH%'";
+        "@@sql_mode LIKE '%STRICT%', @@character_set_client";
     MYSQL_RES *res;
     MYSQL_ROW row;
     int rc = sbmy_ask(c, sql, SETTINGS, &res, err);
@@ -120,12 +119,11 @@ static int read_settings(
         rc = no_load("the server did not return its settings", err);
     } else if (!is_on(row[0])) {
         rc = no_load("local_infile is off", err);
-    } else if (is_on(row[4])) {
-        rc = no_load("sql_mode contains NO_BACKSLASH_ESCAPES", err);
     } else {
         b->old_unique = is_on(row[1]);
         b->old_foreign = is_on(row[2]);
         b->strict = is_on(row[3]);
+        snprintf(b->charset, sizeof(b->charset), "%s", row[4]);
     }
     mysql_free_result(res);
     return rc;
@@ -206,11 +204,13 @@ static int await_start(struct sbmy_bulk *b, struct sb_err *err)
                : b->rc;
 }
 
-static int begin_statements(
-    struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
+static int begin_statements(struct sbmy_conn *c, struct sbmy_bulk *b,
+    const char *table, const char *columns, struct sb_err *err)
 {
     int rc = read_settings(c, b, err);
 
+    if (rc == 0)
+        rc = write_statement(b, table, columns, err);
     if (rc)
         return rc;
     if (!b->short_load)
@@ -243,12 +243,12 @@ static int begin_any(struct sbmy_conn *c, bool short_load, const char *table,
     rc = sbmy_call_begin(c, err);
     if (rc)
         return rc;
-    b = bulk_new(c, table, columns, ncolumns);
+    b = bulk_new(c, ncolumns);
     if (!b)
         return sbmy_call_end(c, sbmy_no_memory(err));
     b->short_load = short_load;
     attach_load(c, b);
-    rc = begin_statements(c, b, &why);
+    rc = begin_statements(c, b, table, columns, &why);
     if (rc == 0)
         return 0; // the call is in progress until end_load()
     attach_load(c, NULL);

@@ -3,6 +3,8 @@
 
 #include "kit/number.h"
 
+#define CHARACTER_MOST 4 // bytes of the longest character
+
 size_t sbmy_encode_room(const struct sb_value *v)
 {
     switch ((enum sb_value_type)v->type) {
@@ -15,7 +17,7 @@ size_t sbmy_encode_room(const struct sb_value *v)
     }
 }
 
-// Returns the character that represents c after a backslash; 0: c is not
+// Returns the character that represents c after SBMY_ESCAPE; 0: c is not
 // escaped.
 static char escaped(char c)
 {
@@ -26,20 +28,25 @@ static char escaped(char c)
         return 'n';
     case '\t':
         return 't';
-    case '\\':
-        return '\\';
+    case SBMY_ESCAPE:
+        return c;
     default:
         return 0;
     }
 }
 
+// MySQL loses a byte that could begin a character if the data ends before that
+// character would. Escaped, it begins none.
 static char *put_bytes(char *out, const char *s, uint32_t len)
 {
     for (const char *end = s + len; s < end; s++) {
-        char e = (unsigned char)*s > '\n' && *s != '\\' ? 0 : escaped(*s);
+        unsigned char c = (unsigned char)*s;
+        char e = c > SBMY_ESCAPE ? 0 : escaped(*s);
 
+        if (c >= 0x80 && end - s < CHARACTER_MOST)
+            e = *s;
         if (e)
-            *out++ = '\\';
+            *out++ = SBMY_ESCAPE;
         *out++ = e ? e : *s;
     }
     return out;
@@ -64,7 +71,7 @@ char *sbmy_encode(char *out, const struct sb_value *v, char after)
         break;
     case SB_VALUE_NULL:
     default:
-        *out++ = '\\';
+        *out++ = SBMY_ESCAPE;
         *out++ = 'N';
     }
     *out++ = after;
