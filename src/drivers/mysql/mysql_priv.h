@@ -221,6 +221,7 @@ struct sbmy_conn {
     bool *calls;    // of each of its statements: whether it is a CALL
     size_t cap_calls;
     uint32_t npiped;         // the number of its statements
+    size_t piped_bytes;      // their length
     enum sbmy_extent extent; // of the current text result
     char why[200];           // lost between two calls: error of the next call
     bool has_lock;

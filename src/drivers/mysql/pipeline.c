@@ -88,8 +88,11 @@ int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
     rc = mysql_send_query(c->my, text, (unsigned long)len) ? sbmy_fail(c, err)
                                                            : 0;
     free(text);
+    if (rc)
+        sbmy_name_limit(err, len);
     c->piped = rc ? 0 : n;
     c->npiped = n;
+    c->piped_bytes = len;
     c->first = true;
     return sbmy_call_end(c, rc);
 }
@@ -130,8 +133,10 @@ static int receive(
             c, extent_of(c, c->npiped - c->piped - 1), res, err);
     if (rc == 0)
         rc = sbmy_result_collect(c, res, err);
-    if (rc)
+    if (rc) {
+        sbmy_name_limit(err, c->piped_bytes);
         c->piped = 0;
+    }
     return rc;
 }
 

@@ -78,6 +78,7 @@ static int prepare_server(struct sbmy_conn *c, struct sbmy_stmt *p,
         return sbmy_fail(c, err);
     if (mysql_stmt_prepare(p->st, sql, (unsigned long)len)) {
         rc = sbmy_fail_stmt(c, p, err);
+        sbmy_name_limit(err, len);
         return rc != SB_ECANCELED &&
                        sbmy_refuses_prepare((int)mysql_stmt_errno(p->st))
                    ? SB_EUNSUPPORTED
