@@ -437,6 +437,16 @@ local function pipeline()
    con:pipeline_send()
    is(con:query_row("SELECT 8"), "8",
       "unread results of a pipeline are discarded")
+   for _, last in ipairs{"SELECT 3", "DO 1; SELECT 3", "UPDATE p SET i = 1"} do
+      con:pipeline_begin()
+      con:query("SELECT 1; SELECT 2")
+      con:query(last)
+      con:pipeline_send()
+      con:pipeline_next()
+      raises(function() con:pipeline_next() end, "must be one statement",
+         "several statements in a text, then " .. last)
+      is(con:query_row("SELECT 9"), "9", "a query after that")
+   end
    local stmt = con:prepare("SELECT ? + 1, ?")
    local n, s = stmt:bind_create(t.INT), stmt:bind_create(t.VARCHAR, 20)
    stmt:bind_param(n, s)

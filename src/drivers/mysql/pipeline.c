@@ -107,16 +107,23 @@ static int await_answer(struct sbmy_conn *c)
                  : mysql_next_result(c->my);
 }
 
-static enum sbmy_extent extent_of(const struct sbmy_conn *c, uint32_t i)
+// The results that are left after the last item are of a text with several
+// statements. They are received because one of them may be an error.
+static int receive_surplus(struct sbmy_conn *c, struct sb_err *err)
 {
-    if (i + 1 == c->npiped)
-        return SBMY_ALL;
-    return c->calls[i] ? SBMY_OF_CALL : SBMY_ONE;
+    int rc;
+
+    if (c->piped > 0 || !mysql_more_results(c->my))
+        return 0;
+    sbmy_result_drop(c);
+    rc = sbmy_text_drain(c, err);
+    return rc ? rc
+              : sb_err_set(err, SB_EUSAGE,
+                    "the server sent more results than the pipeline has "
+                    "statements: each text must be one statement");
 }
 
-// All results after the last item's first one belong to it, so that none of
-// their errors is lost. After an error the server executes, and answers,
-// nothing else.
+// After an error the server executes, and answers, nothing else.
 static int receive(
     struct sbmy_conn *c, struct sb_result *res, struct sb_err *err)
 {
@@ -129,10 +136,13 @@ static int receive(
         rc = sb_err_set(
             err, SB_EQUERY, "the server sent fewer results than statements");
     else
-        rc = sbmy_text_begin(
-            c, extent_of(c, c->npiped - c->piped - 1), res, err);
+        rc = sbmy_text_begin(c,
+            c->calls[c->npiped - c->piped - 1] ? SBMY_OF_CALL : SBMY_ONE, res,
+            err);
     if (rc == 0)
         rc = sbmy_result_collect(c, res, err);
+    if (rc == 0)
+        rc = receive_surplus(c, err);
     if (rc) {
         sbmy_name_limit(err, c->piped_bytes);
         c->piped = 0;
