@@ -435,6 +435,8 @@ enum sb_driver_caps {
     // With many users, event loops have at least the throughput of a thread for
     // each user, as measured: --workers=auto selects them.
     SB_CAP_PREFER_LOOP = 1u << 15,
+    // X'00' may be read as a number, _binary X'00' is not (db/sql/query.c).
+    SB_CAP_BINARY_LITERALS = 1u << 16,
 };
 
 struct sb_driver {

@@ -233,6 +233,23 @@ local function parameters()
       "a statement after another was closed")
 end
 
+-- A parameter has the same type, whether it is sent as a value or as a literal.
+local function types_of_parameters()
+   local stmt = con:prepare("SELECT ? / 3, ? + 0, LENGTH(?)")
+   local d, b = stmt:bind_create(t.DOUBLE), stmt:bind_create(t.BLOB)
+   local e = stmt:bind_create(t.BLOB)
+   stmt:bind_param(d, b, e)
+   d:set(5)
+   b:set("1A")
+   e:set("")
+   is(dump(stmt:execute()), "1.6666666666666667|1|0", "DOUBLE and BLOB")
+   con:pipeline_begin()
+   stmt:execute()
+   con:pipeline_send()
+   is(dump(con:pipeline_next()), "1.6666666666666667|1|0",
+      "DOUBLE and BLOB in a pipeline")
+end
+
 local function results()
    is(con:query("SELECT 1 AS one"):column(1), "one",
       "column() of a text query")
@@ -573,8 +590,9 @@ function event()
    tap.run(function()
       like(con:server_info(), "^%w+ [%d.]+", "server_info()")
       for _, part in ipairs{types, both_ways, numbers, long_packets,
-         parameters, results, procedures, calls_in_pipelines, quoting,
-         errors, pipeline, loading, character_sets} do
+         parameters, types_of_parameters, results, procedures,
+         calls_in_pipelines, quoting, errors, pipeline, loading,
+         character_sets} do
          part()
       end
       con:query("DROP TABLE p, l")

@@ -188,13 +188,18 @@ local EMULATED = [[
 function event()
    local t = sysbench.sql.type
    local con = sysbench.sql.driver():connect()
-   for _, value in ipairs{0.1, 0.1 + 0.2, 1 / 0, -1 / 0, 0 / 0} do
-      local st = con:prepare("SELECT ?")
-      local p = st:bind_create(t.DOUBLE)
+   for _, value in ipairs{5, 0.1, 0.1 + 0.2, 1 / 0, -1 / 0, 0 / 0, "a'\0b"} do
+      local text = type(value) == "string"
+      local st = con:prepare(
+         "SELECT typeof(v), v, hex(v) FROM (SELECT ? AS v)")
+      local p = st:bind_create(text and t.CHAR or t.DOUBLE)
       st:bind_param(p)
       p:set(value)
-      local ok, got = pcall(function() return st:execute():fetch_row()[1] end)
-      print("got: " .. (ok and got or got:match("NaN is [^(]*store it")))
+      local ok, got = pcall(function()
+         local row = st:execute():fetch_row()
+         return row[1] .. " " .. row[text and 3 or 2]
+      end)
+      print("got: " .. (ok and got or got:match("NaN is [^(]*store it") or got))
    end
    return true
 end
@@ -210,8 +215,9 @@ function event()
       for line in out:gmatch("got: ([^\n]*)") do
          got[#got + 1] = line
       end
-      is(table.concat(got, ","), "0.1,0.30000000000000004,Inf,-Inf,NaN is " ..
-         "out of range: the sqlite driver cannot store it",
+      is(table.concat(got, ","), "real 5.0,real 0.1," ..
+         "real 0.30000000000000004,real Inf,real -Inf,NaN is out of range: " ..
+         "the sqlite driver cannot store it,text 61270062",
          "without prepared statements")
    end)
    return true

@@ -123,7 +123,7 @@ static void values(void)
     };
 
     CHECK_STR(filled("a=?,1-?,?;?|?'?'?", false, v),
-        "a=42,1-(-7),0.1;NULL|'o''c?''?'X'00af'");
+        "a=42,1-(-7),0.1e0;NULL|'o''c?''?'X'00af'");
     CHECK_STR(filled("?", true, v + 5), "'\\x00af'::bytea");
     CHECK_STR(filled("none", false, NULL), "none");
     CHECK_STR(filled("?? ??| ?, ?\?'?\?'?", false, v), "? ?| 42, ?'?\?'(-7)");
@@ -153,9 +153,12 @@ static void numbers(void)
         double d;
         const char *plain, *pgsql, *sqlite;
     } cases[] = {
-        { 0.1, "0.1", "0.1", "0.1" },
-        { 0.1 + 0.2, "0.30000000000000004", "0.30000000000000004",
-            "0.30000000000000004" },
+        { 0, "0e0", "0", "0e0" },
+        { 5, "5e0", "5", "5e0" },
+        { -5, "(-5e0)", "(-5)", "(-5e0)" },
+        { 0.1, "0.1e0", "0.1", "0.1e0" },
+        { 0.1 + 0.2, "0.30000000000000004e0", "0.30000000000000004",
+            "0.30000000000000004e0" },
         { -1e300, "(-1e+300)", "(-1e+300)", "(-1e+300)" },
         { -0.0, "(-0e0)", "'-0'::float8", "(-0e0)" },
         { NAN, "", "'NaN'::float8", "" },
@@ -172,6 +175,10 @@ static void numbers(void)
         CHECK_STR(literal(&pgsql, v), cases[i].pgsql);
         CHECK_STR(literal(&sqlite, v), cases[i].sqlite);
     }
+    CHECK_STR(literal(&(struct sb__quoting){ .binary = true },
+                  (struct sb_value){
+                      .type = SB_VALUE_BLOB, .s = "\x00\xaf", .len = 2 }),
+        "_binary X'00af'");
     CHECK_STR(literal(&plain,
                   (struct sb_value){ .type = SB_VALUE_UINT, .u = UINT64_MAX }),
         "18446744073709551615");
@@ -200,6 +207,8 @@ static void quote_returns_the_needed_size(void)
     CHECK_INT(sb__quote_plain("", 0, out, sizeof(out)), 2);
     CHECK_STR(out, "''");
     CHECK_INT(sb__quote_plain("a", 1, NULL, 0), 3);
+    CHECK_INT(sb__quote_plain("a\0'", 3, out, sizeof(out)), 23);
+    CHECK_STR(out, "CAS");
 }
 
 CHECK_FILE

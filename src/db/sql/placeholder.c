@@ -80,7 +80,28 @@ static void put_char(char *out, size_t size, size_t at, char c)
         out[at] = c;
 }
 
-size_t sb__quote_plain(const char *text, size_t len, char *out, size_t size)
+static size_t put_word(char *out, size_t size, size_t at, const char *word)
+{
+    for (; *word; word++)
+        put_char(out, size, at++, *word);
+    return at;
+}
+
+// An SQL text ends at its first NUL.
+static size_t quote_bytes(const char *text, size_t len, char *out, size_t size)
+{
+    size_t n = put_word(out, size, 0, "CAST(X'");
+
+    for (size_t i = 0; i < len; i++) {
+        char hex[3] = "";
+
+        sb_number_hex(hex, text + i, 1);
+        n = put_word(out, size, n, hex);
+    }
+    return put_word(out, size, n, "' AS TEXT)");
+}
+
+static size_t quote_text(const char *text, size_t len, char *out, size_t size)
 {
     size_t n = 0;
 
@@ -91,6 +112,15 @@ size_t sb__quote_plain(const char *text, size_t len, char *out, size_t size)
         put_char(out, size, n++, text[i]);
     }
     put_char(out, size, n++, '\'');
+    return n;
+}
+
+size_t sb__quote_plain(const char *text, size_t len, char *out, size_t size)
+{
+    size_t n = len > 0 && memchr(text, 0, len)
+                   ? quote_bytes(text, len, out, size)
+                   : quote_text(text, len, out, size);
+
     if (size > 0)
         out[n < size ? n : size - 1] = '\0';
     return n;
@@ -125,7 +155,7 @@ static int add_blob(
 {
     char *out;
 
-    sb_buf_adds(b, q->casts ? "'\\x" : "X'");
+    sb_buf_adds(b, q->casts ? "'\\x" : q->binary ? "_binary X'" : "X'");
     out = sb_buf_room(b, 2 * len);
     if (!out)
         return SB_ENOMEM;
@@ -159,13 +189,17 @@ static int add_double(struct sb_buf *b, const struct sb__quoting *q, double d)
 {
     const char *word = NULL;
     char text[SB_NUMBER_ROOM];
+    bool plain;
 
     if (!isfinite(d) || (d == 0 && signbit(d))) {
         word = special(q, d);
         return word ? sb_buf_adds(b, word) : SB_ERANGE;
     }
     sb_number_double(text, d);
-    return sb_buf_addf(b, signbit(d) ? "(%s)" : "%s", text);
+    // With an exponent, it is no integer and no decimal number.
+    plain = !q->casts && !strchr(text, 'e');
+    return sb_buf_addf(
+        b, signbit(d) ? "(%s%s)" : "%s%s", text, plain ? "e0" : "");
 }
 
 static int add_value(

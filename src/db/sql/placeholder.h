@@ -27,11 +27,12 @@ struct sb__quoting {
     size_t (*quote)(struct sb_conn *conn, const char *text, size_t len,
         char *out, size_t size); // NULL: doubled single quotes
     bool casts;                  // '\x00'::bytea, not X'00'; 'NaN'::float8
+    bool binary;                 // _binary X'00', not X'00'
     bool huge; // infinities as 9e999: there is no other literal for them
 };
 
-// Quotes text with single quotes, doubling those in it; returns the required
-// length as snprintf() does.
+// Quotes text with single quotes, doubling those in it, or, if it contains a
+// NUL, as CAST(X'00' AS TEXT). Returns the required length as snprintf() does.
 size_t sb__quote_plain(const char *text, size_t len, char *out, size_t size);
 
 // Appends the value as an SQL literal that has exactly this value. 0, SB_ENOMEM

@@ -83,6 +83,7 @@ struct sb__quoting sb__query_quoting(const struct sb_con_priv *c)
         .conn = c->conn,
         .quote = c->sql->quote,
         .casts = c->drv->caps & SB_CAP_CAST_LITERALS,
+        .binary = c->drv->caps & SB_CAP_BINARY_LITERALS,
         .huge = c->drv->caps & SB_CAP_HUGE_LITERALS,
     };
 }
