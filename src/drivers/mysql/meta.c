@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+
 #include "drivers/mysql/mysql_priv.h"
 
 enum enum_field_types sbmy_meta_type(const struct sb_value *v)
@@ -43,4 +45,56 @@ struct sbmy_shape sbmy_meta_shape(const MYSQL_FIELD *f)
         .flags = (uint16_t)f->flags,
         .length = (uint32_t)f->length,
     };
+}
+
+static bool rename_column(struct sbmy_stmt *p, uint32_t i, const char *name)
+{
+    char *copy = strdup(name);
+
+    if (!copy)
+        return false;
+    free(p->names[i]);
+    p->names[i] = copy;
+    p->st->fields[i].name = copy;
+    return true;
+}
+
+static bool make_names(struct sbmy_stmt *p, uint32_t n)
+{
+    char **names;
+
+    if (n <= p->nnames)
+        return true;
+    names = realloc(p->names, n * sizeof(*names));
+    if (!names)
+        return false;
+    memset(names + p->nnames, 0, (n - p->nnames) * sizeof(*names));
+    p->names = names;
+    p->nnames = n;
+    return true;
+}
+
+// Libraries update the types of the columns, but keep the names. If a server
+// omits the definitions because they have not changed since, MariaDB's library
+// uses those of the statement: therefore the names are changed there.
+bool sbmy_names_take(const struct sbmy_conn *c, struct sbmy_stmt *p)
+{
+    uint32_t n = mysql_stmt_field_count(p->st);
+    const MYSQL_FIELD *sent = c->my->fields;
+    bool renamed = true;
+
+    if (!sent || c->my->field_count != n)
+        return true;
+    for (uint32_t i = 0; i < n && renamed; i++) {
+        if (strcmp(sent[i].name, p->st->fields[i].name) != 0)
+            renamed = make_names(p, n) && rename_column(p, i, sent[i].name);
+    }
+    return renamed;
+}
+
+void sbmy_names_done(struct sbmy_stmt *p)
+{
+    for (uint32_t i = 0; i < p->nnames; i++)
+        free(p->names[i]);
+    free(p->names);
 }

@@ -242,6 +242,8 @@ struct sbmy_param {
 struct sbmy_stmt {
     MYSQL_STMT *st; // NULL in a dry run
     MYSQL_RES *meta;
+    char **names; // of the columns; NULL: all are in the library's memory
+    uint32_t nnames;
     // Only for a statement that is executed without the library, otherwise
     // NULL and 0: the type of each parameter, the number by which the server
     // knows the statement, and the column definitions that the server sent last
@@ -436,6 +438,11 @@ enum enum_field_types sbmy_meta_type(const struct sb_value *v);
 // Returns the description of the columns; NULL if out of memory.
 MYSQL_FIELD *sbmy_meta_fields(struct sbmy_stmt *p);
 void sbmy_meta_drop(struct sbmy_stmt *p);
+// To be called after an execution by the library: takes over names of columns
+// that have changed on the server. Returns false if out of memory.
+bool sbmy_names_take(const struct sbmy_conn *c, struct sbmy_stmt *p);
+// To be called when the library has closed the statement.
+void sbmy_names_done(struct sbmy_stmt *p);
 struct sbmy_shape sbmy_meta_shape(const MYSQL_FIELD *f);
 
 // result.c: the current result

@@ -95,6 +95,7 @@ static void stmt_free(struct sbmy_stmt *p)
     sbmy_meta_drop(p);
     if (p->st)
         mysql_stmt_close(p->st);
+    sbmy_names_done(p);
     free(p->bind);
     free(p->types);
     free(p->defs);

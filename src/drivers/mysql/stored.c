@@ -73,8 +73,9 @@ int sbmy_stored_begin(struct sbmy_conn *c, struct sbmy_stmt *p,
             mysql_stmt_insert_id(p->st));
         return 0;
     }
-    if (mysql_stmt_store_result(p->st)) {
-        int rc = sbmy_fail_stmt(c, p, err);
+    if (mysql_stmt_store_result(p->st) || !sbmy_names_take(c, p)) {
+        int rc = mysql_stmt_errno(p->st) ? sbmy_fail_stmt(c, p, err)
+                                         : sbmy_no_memory(err);
 
         stored_free(c);
         return rc;
