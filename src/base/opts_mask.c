@@ -27,16 +27,20 @@ static bool is_word(const char *word, size_t len, const char *text)
 
 // Last words of names of secrets; those of `keys` with the word before them,
 // because "--keys=10", "--primary-key=on" and "--ssl-key=FILE" are no secrets.
+// "require_auth" is a method of authentication.
 static bool is_secret_ending(
     const char *before, size_t before_len, const char *last, size_t len)
 {
-    static const char *const words[] = { "token", "pwd", "pw", "pass", "dbpass",
+    static const char *const words[] = { "token", "pw", "pass", "dbpass",
         "mypass", "pgpass", "userpass", "dbpw", "userpw", "passkey", "passcode",
         "cred", "creds", "credential", "credentials", "apikey", "authkey",
-        "accesskey", "privatekey", "authorization", "bearer", "cookie", "jwt" };
+        "accesskey", "privatekey", "authorization", "bearer", "cookie", "jwt",
+        "signature" };
     static const char *const keys[] = { "api", "access", "account", "auth",
         "encryption", "master", "private", "shared", "signing" };
 
+    if (is_word(last, len, "auth"))
+        return !is_word(before, before_len, "require");
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (is_word(last, len, words[i]))
             return true;
@@ -66,23 +70,30 @@ static size_t word_length(const char *p, const char *end)
     return len;
 }
 
-// "sword", "pasw" and "passo": a mistyped password is one, too. declared: by a
-// table, where "auth" is the method of authentication.
-static bool is_secret_name(const char *name, size_t n, bool declared)
+size_t sb__opts_secret_part(const char *name, size_t n)
 {
-    static const char *const parts[] = { "passw", "sword", "pasw", "passo",
-        "passphrase", "secret" };
+    // "sword", "pasw" and "passo" are parts of a mistyped "password".
+    static const char *const parts[] = { "password", "passphrase", "passw",
+        "sword", "pasw", "passo", "secret", "pwd" };
+
+    for (size_t at = 0; at < n; at++) {
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+            size_t len = strlen(parts[i]);
+
+            if (len <= n - at && is_word(name + at, len, parts[i]))
+                return at + len;
+        }
+    }
+    return 0;
+}
+
+static bool is_secret_name(const char *name, size_t n)
+{
     const char *end = name + n, *before = "", *last = "";
     size_t before_len = 0, len = 0;
 
-    for (const char *p = name; p < end; p++) {
-        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-            size_t room = strlen(parts[i]);
-
-            if (room <= (size_t)(end - p) && is_word(p, room, parts[i]))
-                return true;
-        }
-    }
+    if (sb__opts_secret_part(name, n))
+        return true;
     for (const char *p = name; p < end; p++) {
         size_t word = word_length(p, end);
 
@@ -94,13 +105,12 @@ static bool is_secret_name(const char *name, size_t n, bool declared)
         len = word;
         p += word - 1;
     }
-    return is_secret_ending(before, before_len, last, len) ||
-           (!declared && is_word(last, len, "auth"));
+    return is_secret_ending(before, before_len, last, len);
 }
 
 bool sb_opts_secret_name(const char *name)
 {
-    return is_secret_name(name, strlen(name), false);
+    return is_secret_name(name, strlen(name));
 }
 
 // True if a word of the name says that the value is a URL or a connection
@@ -124,9 +134,7 @@ static bool is_address_name(const char *name)
 bool sb__opts_secret(
     const struct sb_opt *opt, const char *name, const char *text)
 {
-    if (opt && (opt->flags & SB_OPT_SECRET))
-        return true;
-    if (is_secret_name(name, strlen(name), opt != NULL))
+    if ((opt && (opt->flags & SB_OPT_SECRET)) || sb_opts_secret_name(name))
         return true;
     // In a malformed URL or connection string, the position of a password is
     // unknown, so all of it is hidden.
@@ -191,41 +199,7 @@ static const char *behind(const char *at)
     return at;
 }
 
-// Keys -----------------------------------------------------------------------
-
-// Keys followed by a secret: "password=pw", "password = 'p w'". If whole is
-// false, a key may have more characters after the name given here.
-static const struct key {
-    const char *name;
-    char sign;
-    bool whole;
-    const char *ends_in_url;
-} keys[] = {
-    { "passw", '=', false, "&" },
-    { "pass", '=', true, "&" },
-    { "pwd", '=', true, "&" },
-    { "secret", '=', false, "&" },
-    { "AWS_SESSION_TOKEN", ':', true, ",&" },
-    { "authMechanismProperties", '=', true, "&" },
-};
-
-// Returns the position after the key and its '=' or ':'; NULL if there is no
-// such key at p.
-static const char *behind_key(const char *p, const struct key *key)
-{
-    const char *next;
-
-    for (const char *name = key->name; *name; name++) {
-        if (tolower((unsigned char)next_char(&p)) !=
-            tolower((unsigned char)*name))
-            return NULL;
-    }
-    if (!key->whole)
-        for (next = p; isalpha((unsigned char)next_char(&next)); p = next)
-            ;
-    p = skip_spaces(p);
-    return next_char(&p) == key->sign ? skip_spaces(p) : NULL;
-}
+// Names ----------------------------------------------------------------------
 
 static const char *word_end(const char *p)
 {
@@ -253,26 +227,24 @@ static const char *words_end(const char *p)
     }
 }
 
-static const char *value_end(const char *value, const struct key *key, bool url)
+static bool is_quote(char c)
 {
-    if (*value == '\'')
-        return sb__opts_value_end(value + 1, "'");
-    return url ? value + strcspn(value, key->ends_in_url) : words_end(value);
+    return c == '\'' || c == '"';
 }
 
-static void hide_keys(struct masked *m)
+// The end of the value after a name and a sign. A quote in it is doubled or
+// escaped.
+static const char *value_end(const char *value, char sign, bool url)
 {
-    bool url = is_url(m->text);
+    const char quote[] = { *value, '\0' };
 
-    for (const char *p = m->text; p < m->end; p++) {
-        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-            const char *value = behind_key(p, &keys[i]);
-
-            if (value)
-                hide(m, value + (*value == '\''),
-                    value_end(value, &keys[i], url));
-        }
-    }
+    if (!is_quote(*value))
+        return url ? value + strcspn(value, sign == ':' ? ",&" : "&")
+                   : words_end(value);
+    value = sb__opts_value_end(value + 1, quote);
+    while (value[0] && value[1] == quote[0])
+        value = sb__opts_value_end(value + 2, quote);
+    return value;
 }
 
 // Returns the beginning of the name that ends at `end`, such as "apiKey" of
@@ -280,26 +252,53 @@ static void hide_keys(struct masked *m)
 static const char *name_before(const char *text, const char *end)
 {
     while (end > text &&
-           (isalnum((unsigned char)end[-1]) || strchr("_-.", end[-1])))
+           (isalnum((unsigned char)end[-1]) || strchr("_-.%", end[-1])))
         end--;
     return end;
 }
 
-// Hides the value of "name=value", such as "token=T" in a label, a URL or a
-// command, if the name is that of a secret.
+// True for names of secrets, and for those that are only names of secrets
+// before a value: the signature of a URL, properties that contain a session
+// token of AWS, -p=PASSWORD, and IDENTIFIED BY 'PASSWORD'.
+static bool names_secret(const char *p, const char *end, char sign)
+{
+    static const char *const more[] = { "sig", "authMechanismProperties",
+        "-p" };
+    char name[128];
+    size_t n = 0;
+
+    while (p < end && n < sizeof(name))
+        name[n++] = next_char(&p);
+    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+        if (is_word(name, n, more[i]))
+            return true;
+    }
+    return is_secret_name(name, n) ||
+           (is_quote(sign) && is_word(name, n, "by"));
+}
+
+// Hides what follows the name of a secret: "token=T", "p%61ssword = 'P'",
+// "Authorization: Bearer T", PASSWORD 'P', PASSWORD('P').
 static void hide_named(struct masked *m)
 {
-    static const struct key pair = { .ends_in_url = "&" };
     bool url = is_url(m->text);
 
-    for (const char *p = m->text; (p = strchr(p, '=')); p++) {
-        const char *end = p, *name, *value = skip_spaces(p + 1);
+    for (const char *p = m->text; *p;) {
+        const char *at = p, *end = p, *name, *value;
+        char sign = next_char(&p);
 
-        while (end > m->text && isspace((unsigned char)end[-1]))
+        if (sign != '=' && sign != ':' && !is_quote(sign))
+            continue;
+        while (end > m->text && strchr(SB__OPTS_SPACES "'\"(", end[-1]))
             end--;
         name = name_before(m->text, end);
-        if (is_secret_name(name, (size_t)(end - name), false))
-            hide(m, value + (*value == '\''), value_end(value, &pair, url));
+        // A quote behind a name ends it; a user's name precedes a colon.
+        if ((is_quote(sign) && end == at) ||
+            (sign == ':' && name > m->text && name[-1] == '/') ||
+            !names_secret(name, end, sign))
+            continue;
+        value = is_quote(sign) ? at : skip_spaces(p);
+        hide(m, value + is_quote(*value), value_end(value, sign, url));
     }
 }
 
@@ -436,14 +435,17 @@ static bool is_client(const char *word, const char *end)
     return false;
 }
 
-// True if the next word is a secret: behind "--password", or "-p" of a client.
+// True if the next word is a secret: behind "--password", "Bearer", or "-p" of
+// a client.
 static bool needs_secret(const char *word, size_t len, bool client)
 {
     if (len == 2)
         return client && word[0] == '-' && word[1] == 'p';
+    if (is_word(word, len, "Bearer"))
+        return true;
     if (len < 3 || memcmp(word, "--", 2) != 0 || memchr(word, '=', len))
         return false;
-    return is_secret_name(word + 2, len - 2, false);
+    return is_secret_name(word + 2, len - 2);
 }
 
 // Command lines: "--password SECRET", "mysql -pSECRET", "mysql -p SECRET". A
@@ -473,7 +475,6 @@ static void find_secrets(struct masked *m)
 {
     bool url = false;
 
-    hide_keys(m);
     hide_named(m);
     hide_arguments(m);
     for (const char *p = m->text; (p = strstr(p, "://")); url = true) {

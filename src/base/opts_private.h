@@ -171,6 +171,9 @@ void sb__opts_store(const struct sb_opt *opt, const union sb__opts_value *value,
 // table declares the name.
 bool sb__opts_secret(
     const struct sb_opt *opt, const char *name, const char *text);
+// Returns the length of the name up to the end of the part that makes it the
+// name of a secret, such as "db-password" of "db-passwordX", or 0.
+size_t sb__opts_secret_part(const char *name, size_t n);
 // Overwrites the secret parts of text in place, or the whole text.
 void sb__opts_overwrite(char *text, bool whole);
 // Returns a copy with secret parts, or the whole text, replaced by "***". An
