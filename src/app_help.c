@@ -72,7 +72,7 @@ static int help_section(struct sb_app *a, struct sb_err *err)
         sb_err_set(err, SB_EUSAGE,
             "Invalid value for the 'help' option: '%.100s' (must be one of "
             "%sall)",
-            a->o.help, names.data ? names.data : "");
+            SB_SHOWN(a->o.help), names.data ? names.data : "");
     sb_buf_done(&names);
     return s.found ? 0 : SB_EUSAGE;
 }

@@ -92,7 +92,7 @@ void sb_app_unknown_command(const struct sb_app *a, const char *const *known)
     for (size_t i = 0; known[i]; i++)
         sb_near_try(&near, known[i]);
     sb_buf_init(&text, 0);
-    sb_buf_addf(&text, "Unknown command: %s", command);
+    sb_buf_addf(&text, "Unknown command: %s", SB_SHOWN(command));
     if (near.best)
         sb_buf_addf(&text, " (did you mean %s?)", near.best);
     for (size_t i = 0; known[i]; i++)

@@ -35,14 +35,15 @@ static bool owned(const struct sb_app *a, const char *name)
 static int check_name(
     const struct sb_app *a, const char *name, struct sb_err *err)
 {
-    const char *near = sb_opts_nearest(a->opts, name);
+    struct sb_opts_unknown u;
     struct sb_opt_view view;
 
     if (sb_opts_find(a->opts, name, &view))
         return 0;
+    sb_opts_unknown(a->opts, name, true, &u);
     return sb_err_set(err, SB_EUSAGE, "--sweep: there is no option --%s%s%s%s",
-        name, near ? " (did you mean --" : "", near ? near : "",
-        near ? "?)" : "");
+        u.name, u.meant[0] ? " (did you mean --" : "", u.meant,
+        u.meant[0] ? "?)" : "");
 }
 
 // Stages replace what the swept option sets: the runs would have other values

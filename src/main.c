@@ -65,8 +65,8 @@ static int read_positionals(struct sb_app *a, struct sb_err *err)
         if (sb_opts_unshown(a->opts, sb_opts_positional(a->opts, i), err))
             return err->code;
     if (extra)
-        return sb_err_set(
-            err, SB_EUSAGE, "Unrecognized command line argument: %s", extra);
+        return sb_err_set(err, SB_EUSAGE,
+            "Unrecognized command line argument: %s", SB_SHOWN(extra));
     return 0;
 }
 
@@ -95,7 +95,7 @@ static int load_script(struct sb_app *a, struct sb_err *err)
         rc = sb_err_set(err, SB_EUSAGE,
             "--mix names the workloads, and one command follows: "
             "'%.100s %.100s' cannot be given",
-            a->test, a->command ? a->command : "");
+            SB_SHOWN(a->test), a->command ? SB_SHOWN(a->command) : "");
     // In 1.0, --mix was a global of such a script.
     if (rc == 0 && a->o.mix[0] && sb_script_is_legacy(a->script))
         rc = sb_opts_add_script(a->opts, sb_script_title(a->script), "mix", "",

@@ -98,6 +98,11 @@ int sb_opts_unshown(
 // Returns a copy of the text without the passwords in it: in URLs, connection
 // strings and command lines. The caller frees it. NULL: out of memory.
 char *sb_opts_hide(const char *text);
+// The same for messages: writes the text, cut to size, and returns out.
+const char *sb_opts_show(char *out, size_t size, const char *text);
+// The same in a buffer that is valid in the enclosing block. Every message that
+// quotes what a user has given needs it: the text may contain a password.
+#define SB_SHOWN(text) sb_opts_show((char[512]){ 0 }, 512, (text))
 
 // Adds a table whose values are stored in `target` (the options struct of the
 // module): stores every default, then applies the settings received so far in
@@ -173,6 +178,16 @@ int sb_opts_give(
 // Returns the declared name most similar to `name`, or NULL. See base/near.h.
 // Includes secret and hidden options.
 const char *sb_opts_nearest(const struct sb_opts *o, const char *name);
+
+// An undeclared name, for messages: "--name (did you mean --meant?)".
+struct sb_opts_unknown {
+    char name[128]; // only its beginning if the rest may be a secret, as in
+                    // "mysql-passwordPW"
+    char meant[64]; // with the dashes or underscores of the user; "": none
+};
+// has_value: the user gave the name with a value.
+void sb_opts_unknown(const struct sb_opts *o, const char *name, bool has_value,
+    struct sb_opts_unknown *u);
 
 // The final check, after every table was added. The first undeclared setting
 // of the command line is an SB_EUSAGE, which names it and the most similar

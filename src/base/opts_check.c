@@ -4,6 +4,7 @@
 // is similar, and views of options.
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/near.h"
@@ -162,45 +163,105 @@ const char *sb_opts_nearest(const struct sb_opts *o, const char *name)
     return n.best;
 }
 
-// Returns " (did you mean --x?)", with the dashes or underscores of the user.
-static const char *hint(const struct sb_opts *o, const char *name,
-    const char *dashes, char *buf, size_t size)
+static size_t common_length(const char *name, const char *option)
 {
-    const char *near = sb_opts_nearest(o, name);
-    char from = strchr(name, '_') ? '-' : '_';
-    int n;
+    size_t n = 0;
 
-    buf[0] = '\0';
-    if (!near)
-        return buf;
-    n = snprintf(buf, size, " (did you mean %s%s?)", dashes, near);
-    for (int i = (int)strlen(dashes) + 15; i < n && (size_t)i < size; i++) {
-        if (buf[i] == from)
-            buf[i] = from == '_' ? '-' : '_';
+    while (
+        name[n] &&
+        (name[n] == '_' ? '-' : tolower((unsigned char)name[n])) == option[n])
+        n++;
+    return n;
+}
+
+// Returns how much of an undeclared name may be shown: the rest may be a
+// secret, as in "mysql-passwordPW" and "mysql-pasword:PW". *near: the option
+// that is meant, or NULL.
+static size_t shown_length(const struct sb_opts *o, const char *name,
+    bool has_value, const char **near)
+{
+    size_t shown = sb__opts_secret_part(name, strlen(name)), most = 0;
+    bool begins = false; // with the name of a secret option
+
+    *near = NULL;
+    for (size_t i = 0; i < o->decls.len; i++) {
+        const struct sb__opts_decl *d = o->decls.item[i];
+        size_t same = common_length(name, d->opt->name);
+
+        if (!sb__opts_secret(d->opt, d->opt->name, ""))
+            continue;
+        begins = begins || d->opt->name[same] == '\0';
+        if (same <= most)
+            continue;
+        most = same;
+        *near = d->opt->name;
     }
-    return buf;
+    // With a value, the name ends before "=".
+    if (!begins && (has_value || shown == 0)) {
+        *near = NULL;
+        return strlen(name);
+    }
+    if (most < shown / 2)
+        *near = NULL;
+    return most > shown ? most : shown;
+}
+
+void sb_opts_unknown(const struct sb_opts *o, const char *name, bool has_value,
+    struct sb_opts_unknown *u)
+{
+    const char *near;
+    int shown = (int)shown_length(o, name, has_value, &near);
+    bool cut = name[shown] != '\0';
+    char part[sizeof(u->name)];
+
+    if (!cut || !near)
+        near = sb_opts_nearest(o, name);
+    snprintf(part, sizeof(part), "%.*s%s", shown, name, cut ? "..." : "");
+    sb_opts_show(u->name, sizeof(u->name), part);
+    snprintf(u->meant, sizeof(u->meant), "%s%s", near ? near : "",
+        near && cut ? "=..." : "");
+    for (char *p = u->meant; *p; p++) {
+        if (*p == '-' || *p == '_')
+            *p = strchr(name, '_') ? '_' : '-';
+    }
+}
+
+static const char *hint(
+    const struct sb_opts_unknown *u, const char *dashes, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (u->meant[0])
+        snprintf(out, size, " (did you mean %s%s?)", dashes, u->meant);
+    return out;
 }
 
 static void describe(const struct sb_opts *o, const struct sb__opts_setting *s,
     char *text, size_t size)
 {
+    struct sb_opts_unknown u;
     char near[128];
 
-    if (not_accepted(o, s))
+    sb_opts_unknown(o, s->name, s->value != NULL, &u);
+    if (s->unshown)
+        snprintf(text, size,
+            "%s: unknown option; a value must be in the line of its option",
+            s->origin);
+    else if (not_accepted(o, s))
         snprintf(text, size, "%s: --%s is only accepted on the command line",
             s->origin, s->name);
     else if (s->source == SB_SRC_ENV)
         snprintf(text, size, "%s is not an option%s", s->origin,
-            hint(o, s->name, "--", near, sizeof(near)));
+            hint(&u, "--", near, sizeof(near)));
     else
-        snprintf(text, size, "%s: unknown option '%s'%s", s->origin, s->name,
-            hint(o, s->name, "", near, sizeof(near)));
+        snprintf(text, size, "%s: unknown option '%s'%s", s->origin, u.name,
+            hint(&u, "", near, sizeof(near)));
 }
 
 static int unknown(
     struct sb_opts *o, const struct sb__opts_setting *s, struct sb_err *err)
 {
     const struct sb__opts_decl *d = sb__opts_lookup(o, s->name);
+    struct sb_opts_unknown u;
     union sb__opts_value v;
     char text[512];
 
@@ -212,8 +273,9 @@ static int unknown(
     // redeclare. No script did, so it is reported now.
     if (d && sb__opts_value(o, d->opt, s->value, &v, err))
         return SB_EUSAGE;
-    return sb_err_set(err, SB_EUSAGE, "invalid option: --%s%s", s->name,
-        hint(o, s->name, "--", text, sizeof(text)));
+    sb_opts_unknown(o, s->name, s->value != NULL, &u);
+    return sb_err_set(err, SB_EUSAGE, "invalid option: --%s%s", u.name,
+        hint(&u, "--", text, sizeof(text)));
 }
 
 // When a line was applied, the other option in it may not have been declared.

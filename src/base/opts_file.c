@@ -95,9 +95,20 @@ static const char *split(char *line, struct sb__opts_setting *s)
     return value ? unquote(value, &s->has_options) : NULL;
 }
 
-// in_section: whether the line is below a header; set when a header is read.
+// What the lines before mean for a line.
+struct before {
+    bool in_section;   // a header was read
+    bool needs_secret; // "mysql-password =": the value may be in this line
+};
+
+// The value of an option may have been written below it.
+static bool is_value(const struct sb__opts_setting *s)
+{
+    return !s->value || s->value[strspn(s->value, "=")] == '\0';
+}
+
 static int read_line(struct sb_opts *o, const char *origin, size_t number,
-    char *line, bool *in_section, struct sb_err *err)
+    char *line, struct before *before, struct sb_err *err)
 {
     struct sb__opts_setting s = { .source = SB_SRC_FILE };
     char *p = line + strspn(line, BLANKS), *section;
@@ -117,15 +128,17 @@ static int read_line(struct sb_opts *o, const char *origin, size_t number,
         goto out;
     }
     if (header) {
-        *in_section = true;
+        before->in_section = true;
         rc = sb__opts_section(o, section, where.data, err);
         goto out;
     }
     if (!s.name)
         goto out;
     s.origin = where.data;
-    rc = *in_section ? sb__opts_add_to_section(o, &s, err)
-                     : sb__opts_add_setting(o, &s, err);
+    s.unshown = before->needs_secret && is_value(&s);
+    before->needs_secret = is_value(&s) && sb_opts_secret_name(s.name);
+    rc = before->in_section ? sb__opts_add_to_section(o, &s, err)
+                            : sb__opts_add_setting(o, &s, err);
 out:
     sb_buf_done(&where);
     return rc;
@@ -135,7 +148,7 @@ int sb_opts_file_text(struct sb_opts *o, const char *origin, const char *text,
     size_t len, struct sb_err *err)
 {
     const char *end = text + len, *p = text;
-    bool in_section = false;
+    struct before before = { 0 };
 
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         p += 3;
@@ -151,7 +164,7 @@ int sb_opts_file_text(struct sb_opts *o, const char *origin, const char *text,
         line = sb__opts_strndup(o, p, n);
         if (!line)
             return sb_err_set(err, SB_ENOMEM, "out of memory");
-        rc = read_line(o, origin, number, line, &in_section, err);
+        rc = read_line(o, origin, number, line, &before, err);
         if (rc)
             return rc;
         p += n + 1;
@@ -184,8 +197,8 @@ int sb_opts_file(struct sb_opts *o, const char *path, struct sb_err *err)
     if (rc == SB_ESYS) {
         int native = errno;
 
-        sb_err_set(err, rc, "cannot read the config file '%s': %s", path,
-            strerror(native));
+        sb_err_set(err, rc, "cannot read the config file '%s': %s",
+            SB_SHOWN(path), strerror(native));
         if (err)
             err->native = native;
     } else if (rc) {

@@ -541,6 +541,15 @@ char *sb_opts_hide(const char *text)
     return NULL;
 }
 
+const char *sb_opts_show(char *out, size_t size, const char *text)
+{
+    char *shown = sb_opts_hide(text);
+
+    snprintf(out, size, "%s", shown ? shown : "***");
+    free(shown);
+    return out;
+}
+
 const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole)
 {
     const char *shown = NULL;

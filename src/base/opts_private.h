@@ -20,6 +20,7 @@ struct sb__opts_setting {
     char *argv;         // the value in argv, NULL for other sources
     enum sb_opt_source source;
     bool claimed;     // a table declares it
+    bool unshown;     // the name may be a secret: the value of the line before
     bool has_options; // from a file: "--name=" is in the value, not in quotes
 };
 

@@ -104,8 +104,8 @@ void sb_opts_sections_as(struct sb_opts *o,
 
 static int reject_section(const struct section *c, struct sb_err *err)
 {
-    return sb_err_set(
-        err, SB_EUSAGE, "%s: unknown workload in [%s]", c->origin, c->name);
+    return sb_err_set(err, SB_EUSAGE, "%s: unknown workload in [%s]", c->origin,
+        SB_SHOWN(c->name));
 }
 
 int sb_opts_sections(struct sb_opts *o, bool strict,

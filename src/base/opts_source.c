@@ -8,13 +8,13 @@
 
 #define ENV_PREFIX "SYSBENCH_"
 
-static int bad_argument(
-    struct sb_opts *o, const char *arg, const char *why, struct sb_err *err)
+static int bad_argument(char *arg, const char *why, struct sb_err *err)
 {
-    const char *shown = sb__opts_mask(o, arg, false);
+    int rc = sb_err_set(
+        err, SB_EUSAGE, "invalid option: %s (%s)", SB_SHOWN(arg), why);
 
-    return sb_err_set(
-        err, SB_EUSAGE, "invalid option: %s (%s)", shown ? shown : "", why);
+    sb__opts_overwrite(arg, false);
+    return rc;
 }
 
 static int read_option(struct sb_opts *o, char *arg, struct sb_err *err)
@@ -24,7 +24,7 @@ static int read_option(struct sb_opts *o, char *arg, struct sb_err *err)
     size_t len = equals ? (size_t)(equals - arg) : strlen(arg);
 
     if (len == 2)
-        return bad_argument(o, arg, "a name must follow the dashes", err);
+        return bad_argument(arg, "a name must follow the dashes", err);
     s.name = sb__opts_strndup(o, arg + 2, len - 2);
     if (!s.name)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
@@ -44,11 +44,8 @@ static int read_argument(
         return read_option(o, arg, err);
     if (strcmp(arg, "-h") == 0)
         return sb__opts_add_setting(o, &help, err);
-    // A password as other clients take it.
-    if (arg[0] == '-' && arg[1] == 'p' && !strchr(arg, '='))
-        sb__opts_overwrite(arg + 2, true);
     if (arg[0] == '-' && arg[1])
-        return bad_argument(o, arg, "options begin with two dashes", err);
+        return bad_argument(arg, "options begin with two dashes", err);
     copy = sb__opts_strdup(o, arg);
     if (!copy || sb__opts_push(o, &o->positions, copy))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
@@ -89,11 +86,19 @@ const char *sb_opts_positional(const struct sb_opts *o, size_t n)
 int sb_opts_unshown(
     const struct sb_opts *o, const char *argument, struct sb_err *err)
 {
+    const char *name;
+    struct sb_opts_unknown u;
+
     if (!argument || argument != o->unshown)
         return 0;
+    name = o->unshown_after + 2;
+    snprintf(u.name, sizeof(u.name), "%s", name);
+    if (!sb__opts_lookup(o, name))
+        sb_opts_unknown(o, name, true, &u);
+    bool cut = strcmp(u.name, name) != 0 && u.meant[0];
     return sb_err_set(err, SB_EUSAGE,
-        "Unrecognized command line argument after %s: write %s=...",
-        o->unshown_after, o->unshown_after);
+        "Unrecognized command line argument after --%s: write --%s%s", u.name,
+        cut ? u.meant : u.name, cut ? "" : "=...");
 }
 
 // Variables that are read elsewhere and are not options.

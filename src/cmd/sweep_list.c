@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/opts.h"
 #include "kit/units.h"
 
 #define ITEM_SIZE 256
@@ -207,7 +208,8 @@ int sb_sweep_list_parse(
     *l = (struct sb_sweep_list){ 0 };
     if (!sign || sign == name)
         return sb_err_set(err, SB_EUSAGE,
-            "--sweep: '%s' is not of the form OPTION=VALUE,VALUE,...", text);
+            "--sweep: '%s' is not of the form OPTION=VALUE,VALUE,...",
+            SB_SHOWN(text));
     if (!sign[1])
         return sb_err_set(err, SB_EUSAGE, "--sweep: %.*s has no values",
             (int)(sign - name), name);

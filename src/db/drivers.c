@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/near.h"
+#include "base/opts.h"
 #include "db/internal.h"
 #include "loop/helper.h"
 #include "loop/io.h"
@@ -200,8 +201,8 @@ static int no_driver(
         snprintf(hint, sizeof(hint), " (did you mean %.64s?)", near.best);
     names_done(&l);
     return sb_err_set(err, SB_ENOTFOUND,
-        "there is no driver '%.64s'%s in %.160s; drivers: %s", name, hint,
-        d->dir, list[0] ? list : "none");
+        "there is no driver '%.64s'%s in %.160s; drivers: %s", SB_SHOWN(name),
+        hint, d->dir, list[0] ? list : "none");
 }
 
 // Gets a driver; loads its module if necessary. d->lock is held.

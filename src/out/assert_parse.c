@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "base/opts.h"
 #include "kit/array.h"
 #include "kit/units.h"
 #include "out/assert_private.h"
@@ -90,10 +91,12 @@ static size_t limit_length(const char *limit)
 // Fails at the current position; what: "expected a number".
 static int syntax_error(const struct parser *p, const char *what)
 {
-    return sb_err_set(p->err, SB_EUSAGE, "%s: '%.*s', character %d: %s",
-        p->option,
-        (int)limit_length(p->limit) < 100 ? (int)limit_length(p->limit) : 100,
-        p->limit, (int)(p->at - p->text) + 1, what);
+    char limit[101];
+
+    snprintf(
+        limit, sizeof(limit), "%.*s", (int)limit_length(p->limit), p->limit);
+    return sb_err_set(p->err, SB_EUSAGE, "%s: '%s', character %d: %s",
+        p->option, SB_SHOWN(limit), (int)(p->at - p->text) + 1, what);
 }
 
 static char *copy_text(const char *text, size_t len)

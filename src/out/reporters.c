@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/near.h"
+#include "base/opts.h"
 
 #define AT(field) offsetof(struct sb_report_opts, field)
 
@@ -74,7 +75,7 @@ static const struct sb_reporter_kind *find_kind(const char *name, size_t len)
 
 static int unknown(const char *item, size_t len, struct sb_err *err)
 {
-    char names[128] = "";
+    char names[128] = "", name[256];
 
     for (size_t i = 0; i < KINDS; i++) {
         size_t at = strlen(names);
@@ -82,9 +83,10 @@ static int unknown(const char *item, size_t len, struct sb_err *err)
         snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
             kinds[i]->name);
     }
+    snprintf(name, sizeof(name), "%.*s", (int)len, item);
     return sb_err_set(err, SB_EUSAGE,
-        "--report: unknown report '%.*s' (must be one of text, none, %s)",
-        (int)len, item, names);
+        "--report: unknown report '%s' (must be one of text, none, %s)",
+        SB_SHOWN(name), names);
 }
 
 static int add_reporter(
@@ -106,7 +108,8 @@ static int add_reporter(
     for (unsigned i = 0; i < rs->n; i++)
         if (strcmp(rs->item[i].target, target) == 0)
             return sb_err_set(err, SB_EUSAGE,
-                "--report: two reports cannot be written to '%s'", target);
+                "--report: two reports cannot be written to '%s'",
+                SB_SHOWN(target));
     if (rs->n == SB_REPORTERS_MAX)
         return sb_err_set(err, SB_ERANGE,
             "--report: too many reports; the maximum is %d", SB_REPORTERS_MAX);
@@ -120,8 +123,8 @@ static int check_label(const char *label, struct sb_err *err)
 
     if (sign && sign > label)
         return 0;
-    return sb_err_set(
-        err, SB_EUSAGE, "--label: '%s' is not of the form KEY=VALUE", label);
+    return sb_err_set(err, SB_EUSAGE,
+        "--label: '%s' is not of the form KEY=VALUE", SB_SHOWN(label));
 }
 
 static bool on_stdout(const struct sb_reporter *r)

@@ -9,6 +9,7 @@
 
 #include "kit/array.h"
 #include "kit/buf.h"
+#include "base/opts.h"
 #include "out/json_parts.h"
 #include "out/result_private.h"
 
@@ -19,7 +20,7 @@
 static int cannot_read(const char *path, int native, struct sb_err *err)
 {
     return sb_err_set(
-        err, SB_ESYS, "cannot read %s: %s", path, strerror(native));
+        err, SB_ESYS, "cannot read %s: %s", SB_SHOWN(path), strerror(native));
 }
 
 bool sb_result_is_other(const char *part, size_t n, bool first)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/opts.h"
 #include "base/outfile.h"
 
 #define TRIES 100
@@ -21,7 +22,7 @@ static const char *name_of(const struct sb_target *t, char *out, size_t size)
 {
     if (strcmp(t->path, "-") == 0)
         return "to standard output";
-    sb_escape_line(out, size, t->path);
+    sb_escape_line(out, size, SB_SHOWN(t->path));
     return out;
 }
 
@@ -129,7 +130,7 @@ static int refused(
     if (native != ENXIO || !t->part)
         return sb_err_set(err, native == EWOULDBLOCK ? SB_ELIMIT : SB_ESYS,
             "cannot write %s: %s", name, why);
-    sb_escape_line(part, sizeof(part), slash ? slash + 1 : t->part);
+    sb_escape_line(part, sizeof(part), SB_SHOWN(slash ? slash + 1 : t->part));
     return sb_err_set(err, SB_ESYS,
         "cannot write %s: its temporary file %s: %s", name, part, why);
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/opts.h"
+
 // Splits "host:port" or "[host]:port". The port may be missing. False if the
 // brackets do not match, if a colon is part of a host without brackets, or if
 // the host is too long.
@@ -85,7 +87,8 @@ int sb_web_address(
         parse_host(a, a->host, n))
         return 0;
     return sb_err_set(err, SB_EUSAGE,
-        "'%s' is not an address and a port, such as 127.0.0.1:8080", text);
+        "'%s' is not an address and a port, such as 127.0.0.1:8080",
+        SB_SHOWN(text));
 }
 
 bool sb_web_host_allowed(const struct sb_web_address *a, const char *header)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/opts.h"
 #include "kit/clock.h"
 #include "kit/units.h"
 
@@ -42,7 +43,7 @@ static int fail_stage(struct parse *p, int code, const char *format, ...)
     vsnprintf(why, sizeof(why), format, ap);
     va_end(ap);
     snprintf(part, sizeof(part), "%.*s", (int)p->len, p->token);
-    sb_escape_line(name, sizeof(name), part);
+    sb_escape_line(name, sizeof(name), SB_SHOWN(part));
     return sb_err_set(p->err, code,
         "Invalid value for the 'stages' option: stage %u, character %zu, "
         "'%.100s': %s",

@@ -83,29 +83,24 @@ static const char *const classics[] = { "oltp_common", "oltp" };
 static void warn_near(const struct sb_opts *o, struct sb_opts *const *known,
     const struct undeclared *l)
 {
-    const char *near = sb_opts_nearest(o, l->name);
+    struct sb_opts_unknown u;
     struct sb_opt_view view;
-    char spelt[80];
 
     // An option of exactly this name exists; the script may redeclare it.
     if (sb_opts_find(o, l->name, &view))
         return;
+    sb_opts_unknown(o, l->name, !l->bare, &u);
     for (size_t i = 0; i < CLASSICS; i++) {
         if (known[i] && sb_opts_find(known[i], l->name, &view))
             return;
-        if (known[i] && !near)
-            near = sb_opts_nearest(known[i], l->name);
+        if (known[i] && !u.meant[0])
+            sb_opts_unknown(known[i], l->name, !l->bare, &u);
     }
-    if (!near)
-        return;
-    snprintf(spelt, sizeof(spelt), "%s", near);
-    for (char *p = spelt; *p; p++)
-        if (*p == '_' && !strchr(l->name, '_'))
-            *p = '-';
-    sb_log(SB_LOG_WARNING,
-        "unknown option --%s is passed to the script as a global; did you "
-        "mean --%s?",
-        l->name, spelt);
+    if (u.meant[0])
+        sb_log(SB_LOG_WARNING,
+            "unknown option --%s is passed to the script as a global; did you "
+            "mean --%s?",
+            u.name, u.meant);
 }
 
 static void warn_all(const struct sb_script *s, const struct undeclared *l)

@@ -9,6 +9,7 @@
 
 #include "kit/buf.h"
 #include "base/files.h"
+#include "base/opts.h"
 #include "script/script_private.h"
 
 // The order is that of sysbench 1.0.
@@ -239,5 +240,5 @@ int sb__find(const char *name, const char *workloads, const char *module_path,
     }
     return sb_err_set(err, SB_ENOTFOUND,
         "Cannot find benchmark '%s': no such built-in test, file or module",
-        name);
+        SB_SHOWN(name));
 }

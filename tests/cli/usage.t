@@ -53,6 +53,47 @@ underscores as the user typed them.
   $ sb oltp_read_only --db-driver=sqlite run --mysql-pasword SECRET
   Unrecognized command line argument after --mysql-pasword: write --mysql-pasword=...
   [1]
+
+No message shows a secret of an argument, wherever it is written.
+
+  $ for a in -p=SECRET --mysql-passwordSECRET --mysql-password:SECRET \
+  >     --mysql-paswordSECRET --mysql-pasword:SECRET --mysql-pasword=SECRET \
+  >     --sweep=mysql-password:SECRET password=SECRET me://u:SECRET@host \
+  >     --label=password:SECRET --stages=password=SECRET --assert=pwd=SECRET \
+  >     --report=json=http://u:SECRET@h/ --report=web=u:SECRET@h \
+  >     --report=u:SECRET@h --db-driver=me://u:SECRET@h \
+  >     --config-file=me://u:SECRET@h --help=token=SECRET; do
+  >     sb cpu run "$a" 2>&1 | grep .
+  > done | sed 's/ (must be one of.*//; s/ in [^ ]*; drivers:.*//'
+  invalid option: -p=*** (options begin with two dashes)
+  invalid option: --mysql-password... (did you mean --mysql-password=...?)
+  invalid option: --mysql-password... (did you mean --mysql-password=...?)
+  invalid option: --mysql-pasw... (did you mean --mysql-password=...?)
+  invalid option: --mysql-pasw... (did you mean --mysql-password=...?)
+  invalid option: --mysql-pasword (did you mean --mysql-password?)
+  --sweep: 'mysql-password:***' is not of the form OPTION=VALUE,VALUE,...
+  Unrecognized command line argument: password=***
+  Unrecognized command line argument: me://u:***@host
+  --label: 'password:***' is not of the form KEY=VALUE
+  Invalid value for the 'stages' option: stage 1, character 1, 'password=***': there is no setting 'password'; a stage has threads, rate and mix
+  --assert: 'pwd=***', character 1: unknown figure 'pwd'
+  FATAL: --report=json: cannot write http://u:***@h/: No such file or directory
+  FATAL: --report=web: 'u:***@h' is not an address and a port, such as 127.0.0.1:8080
+  --report: unknown report 'u:***@h'
+  FATAL: there is no driver 'me://u:***@h'
+  FATAL: cannot read the config file 'me://u:***@h': No such file or directory
+  Invalid value for the 'help' option: 'token=***'
+  $ sb me://u:SECRET@host run 2>&1 | sed 's/ (searched.*//'
+  FATAL: Cannot find benchmark 'me://u:***@host': no such built-in test, file or module
+  $ sb cpu token=SECRET
+  Unknown command: token=***. Supported commands: help, run
+  [1]
+  $ printf 'mysql-password =\nSECRET\n[me://u:SECRET@h]\n' >secret.cnf
+  $ sb cpu run --config-file=secret.cnf --time=0.1 | grep WARNING
+  WARNING: secret.cnf:2: unknown option; a value must be in the line of its option
+  $ sb cpu run --config-file=secret.cnf --config-strict
+  secret.cnf:3: unknown workload in [me://u:***@h]
+  [1]
   $ sysbench oltp_read_only --db-driver=null --mysql-password run --events=1 |
   >     grep -c 'total number of events: *1$'
   1

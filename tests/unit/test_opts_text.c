@@ -323,6 +323,35 @@ static void nearest(void)
     end();
 }
 
+// A name that is not declared may contain a secret.
+static void unknown_names(void)
+{
+    static const struct {
+        const char *name, *shown, *meant;
+        bool has_value;
+    } cases[] = {
+        { "db-passwordS", "db-password...", "db-password=...", false },
+        { "DB_PasswordS", "DB_Password...", "db_password=...", true },
+        { "db-pasword:S", "db-pasw...", "db-password=...", false },
+        { "db-pasword", "db-pasword", "db-password", true },
+        { "passwordS", "password...", "", false },
+        { "password", "password", "", false },
+        { "table-szie", "table-szie", "table-size", true },
+        { "thread", "thread", "threads", false },
+    };
+
+    begin();
+    CHECK_INT(add(), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct sb_opts_unknown u;
+
+        sb_opts_unknown(o, cases[i].name, cases[i].has_value, &u);
+        CHECK_STR(u.name, cases[i].shown);
+        CHECK_STR(u.meant, cases[i].meant);
+    }
+    end();
+}
+
 static void given(void)
 {
     begin();
@@ -583,6 +612,7 @@ CHECK_FILE
     RUN(sections_are_strict);
     RUN(headers_that_name_no_workload);
     RUN(nearest);
+    RUN(unknown_names);
     RUN(given);
     RUN(unclaimed);
     RUN(file_grammar);
