@@ -54,6 +54,7 @@ static void add_text(
     struct sb_buf *b, const struct sb_opt *opt, const struct sb__opts_decl *d)
 {
     const char *def = shown_default(opt, d);
+    bool text = opt->type == SB_OPT_STRING || opt->type == SB_OPT_LIST;
 
     if (opt->help && *opt->help)
         sb_buf_adds(b, opt->help);
@@ -65,8 +66,12 @@ static void add_text(
             sb_buf_addf(b, "%s%s", i ? "," : " {", opt->choices[i]);
         sb_buf_adds(b, "}");
     }
-    if (def)
-        sb_buf_addf(b, " [%s]", def);
+    if (def) {
+        sb_buf_adds(b, " [");
+        sb__opts_mask_into(
+            b, def, text && sb__opts_secret(opt, opt->name, def));
+        sb_buf_adds(b, "]");
+    }
 }
 
 // The texts begin in this column. Longer names have a line of their own.

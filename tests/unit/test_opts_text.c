@@ -511,12 +511,18 @@ static void script_help(void)
     CHECK_INT(script("rows", SB_OPT_DOUBLE, "10"), 0);
     CHECK_INT(script("threads", SB_OPT_DOUBLE, "3"), 0);
     CHECK_INT(script("token", SB_OPT_STRING, NULL), 0);
+    CHECK_INT(script("db-pwd", SB_OPT_STRING, "secret"), 0);
+    CHECK_INT(script("to", SB_OPT_STRING, "a://u:secret@h"), 0);
+    CHECK_INT(script("ask-password", SB_OPT_BOOL, "on"), 0);
     sb_opts_script_help(o, "x.lua options", f);
     fclose(f);
     CHECK_STR(text, "x.lua options:\n"
-                    "  --rows=N       help [10]\n"
-                    "  --threads=N    help [3]\n"
-                    "  --token=STRING help\n");
+                    "  --rows=N                help [10]\n"
+                    "  --threads=N             help [3]\n"
+                    "  --token=STRING          help\n"
+                    "  --db-pwd=STRING         help [***]\n"
+                    "  --to=STRING             help [a://u:***@h]\n"
+                    "  --ask-password[=on|off] help [on]\n");
     CHECK(sb_opts_find(o, "threads", &view) && view.table == &sample);
     CHECK(strstr(printed(true), "number of threads to use [3]\n"));
     end();
