@@ -34,6 +34,9 @@ local function settings()
    local opt = old_names.rename(sysbench.opt)
    if opt.tables == 0 then
       opt.tables = opt.threads
+      -- The command that creates the tables, for messages.
+      opt.prepare = opt.threads > 1 and
+         string.format("--threads=%d prepare", opt.threads) or nil
    end
    return options.normalize(opt)
 end

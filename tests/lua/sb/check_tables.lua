@@ -159,12 +159,13 @@ local function first_missing(con, d, count, name)
 end
 
 -- Raises an error unless all tables exist. workload: the one that creates them,
--- with its options; nil: the one that runs.
-function M.require_tables(con, d, count, name, workload)
+-- with its options; nil: the one that runs. command: nil: "prepare".
+function M.require_tables(con, d, count, name, workload, command)
    local n = d.find_table and first_missing(con, d, count, name)
    if n then
       error(string.format("table '%s' does not exist: create it with: %s",
-         name(n), sysbench.cmdline.command_line("prepare", workload)), 0)
+         name(n),
+         sysbench.cmdline.command_line(command or "prepare", workload)), 0)
    end
 end
 
@@ -336,7 +337,7 @@ local function check_database(con, d, opt, need, ids, where)
    if need == ROWS then
       check:rows()
    else
-      M.require_tables(con, d, opt.tables, check.name)
+      M.require_tables(con, d, opt.tables, check.name, nil, opt.prepare)
    end
 end
 

@@ -320,13 +320,19 @@ local function check_block(access, opt, first, last)
    end
 end
 
+local function require_table(access, opt)
+   if not access:exists() then
+      error(string.format("'%s' does not exist: create it with: %s",
+         opt.table_name, sysbench.cmdline.command_line("prepare")), 0)
+   end
+end
+
 -- All users check blocks of records; then one of them counts all records, to
 -- find those with other keys.
 function M.check(opt)
    local access, name = open(opt), opt.table_name
-   if not access:exists() then
-      error(name .. " does not exist", 0)
-   elseif not access:has_key() then
+   require_table(access, opt)
+   if not access:has_key() then
       error(name .. " has no index on " .. ycsb.KEY, 0)
    end
    if sysbench.parallel.ticket(FIRST_KEY) == 0 then
@@ -361,15 +367,12 @@ end
 
 -- Checks that the records of prepare exist, by the first and the last one.
 local function require_records(access, opt)
-   local command = sysbench.cmdline.command_line("prepare")
-   if not access:exists() then
-      error(string.format("'%s' does not exist: create it with: %s",
-         opt.table_name, command), 0)
-   elseif access:count({ycsb.key(opt, 0)}) == 0 then
+   require_table(access, opt)
+   if access:count({ycsb.key(opt, 0)}) == 0 then
       error(string.format("'%s' has no record %s: use the same " ..
          "--insert-order and --zero-padding as prepare, or create it with: %s",
          opt.table_name,
-         ycsb.key(opt, 0), command), 0)
+         ycsb.key(opt, 0), sysbench.cmdline.command_line("prepare")), 0)
    elseif not access:has_key() then
       sysbench.warning(string.format("'%s' has no index on %s: was prepare " ..
          "interrupted?", opt.table_name, ycsb.KEY))
