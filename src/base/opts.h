@@ -100,8 +100,12 @@ int sb_opts_unshown(
 char *sb_opts_hide(const char *text);
 // The same for messages: writes the text, cut to size, and returns out.
 const char *sb_opts_show(char *out, size_t size, const char *text);
-// The same in a buffer that is valid in the enclosing block. Every message that
-// quotes what a user has given needs it: the text may contain a password.
+// The same for a statement, in place: overwrites strings such as those after
+// IDENTIFIED BY and PASSWORD.
+void sb_opts_overwrite_sql(char *sql);
+// sb_opts_show() in a buffer that is valid in the enclosing block. Every
+// message that quotes what a user has given needs it: the text may contain a
+// password.
 #define SB_SHOWN(text) sb_opts_show((char[512]){ 0 }, 512, (text))
 
 // Adds a table whose values are stored in `target` (the options struct of the

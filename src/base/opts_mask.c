@@ -17,7 +17,7 @@
 // A text and a flag per byte: hidden or not.
 struct masked {
     const char *text, *end;
-    char *hidden; // one byte for each of the text
+    char *hidden; // '*' for each hidden byte of the text; may be the text
 };
 
 static bool is_word(const char *word, size_t len, const char *text)
@@ -147,7 +147,7 @@ static void hide(struct masked *m, const char *from, const char *to)
 {
     assert(from >= m->text && to <= m->end);
     if (from < to)
-        memset(m->hidden + (from - m->text), 1, (size_t)(to - from));
+        memset(m->hidden + (from - m->text), '*', (size_t)(to - from));
 }
 
 static int digit(char c)
@@ -278,8 +278,9 @@ static bool names_secret(const char *p, const char *end, char sign)
 }
 
 // Hides what follows the name of a secret: "token=T", "p%61ssword = 'P'",
-// "Authorization: Bearer T", PASSWORD 'P', PASSWORD('P').
-static void hide_named(struct masked *m)
+// "Authorization: Bearer T", PASSWORD 'P', PASSWORD('P'). strings: only values
+// in quotes.
+static void hide_named(struct masked *m, bool strings)
 {
     bool url = is_url(m->text);
 
@@ -298,7 +299,8 @@ static void hide_named(struct masked *m)
             !names_secret(name, end, sign))
             continue;
         value = is_quote(sign) ? at : skip_spaces(p);
-        hide(m, value + is_quote(*value), value_end(value, sign, url));
+        if (!strings || is_quote(*value))
+            hide(m, value + is_quote(*value), value_end(value, sign, url));
     }
 }
 
@@ -475,7 +477,7 @@ static void find_secrets(struct masked *m)
 {
     bool url = false;
 
-    hide_named(m);
+    hide_named(m, false);
     hide_arguments(m);
     for (const char *p = m->text; (p = strstr(p, "://")); url = true) {
         p += 3;
@@ -511,6 +513,13 @@ void sb__opts_overwrite(char *text, bool whole)
             text[i] = '*';
     }
     free(hidden);
+}
+
+void sb_opts_overwrite_sql(char *sql)
+{
+    struct masked m = { .text = sql, .end = sql + strlen(sql), .hidden = sql };
+
+    hide_named(&m, true);
 }
 
 int sb__opts_mask_into(struct sb_buf *b, const char *text, bool whole)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/escape.h"
+#include "base/opts.h"
 #include "db/call.h"
 
 #define LOG_SQL_MAX 1024 // maximum bytes of a query in the log
@@ -99,6 +100,8 @@ static void keep_sql(struct sb_con_priv *c, const char *sql, size_t len)
     bool cut = n > ERR_SQL_MAX;
 
     n = sb_utf8_cut(c->failed_sql, n, ERR_SQL_MAX);
+    c->failed_sql[n] = '\0';
+    sb_opts_overwrite_sql(c->failed_sql);
     snprintf(c->failed_sql + n, sizeof("..."), "%s", cut ? "..." : "");
 }
 
@@ -130,7 +133,8 @@ int sb__error_report(
     struct sb_con_priv *c, const char *what, const char *sql, size_t len)
 {
     struct sb_rec *rec = sb__rec(c);
-    int code, shown = (int)(len < LOG_SQL_MAX ? len : LOG_SQL_MAX);
+    char text[LOG_SQL_MAX + 1];
+    int code;
 
     apply_options(c);
     code = sb__error_show(c);
@@ -143,8 +147,11 @@ int sb__error_report(
     // the script catches.
     if (c->pub.error != SB_SQL_FATAL || code == SB_ECANCELED)
         return code;
-    sb_log(SB_LOG_INFO, "%s: %s failed, errno = %d, state = '%s': %s%s%.*s%s",
+    snprintf(text, sizeof(text), "%.*s",
+        (int)(len < LOG_SQL_MAX ? len : LOG_SQL_MAX), sql);
+    sb_opts_overwrite_sql(text);
+    sb_log(SB_LOG_INFO, "%s: %s failed, errno = %d, state = '%s': %s%s%s%s",
         c->drv->name, what, c->err.native, c->err.state, c->err.msg,
-        len ? ", for query: " : "", shown, sql, len > LOG_SQL_MAX ? "..." : "");
+        len ? ", for query: " : "", text, len > LOG_SQL_MAX ? "..." : "");
     return code;
 }

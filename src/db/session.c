@@ -4,6 +4,7 @@
 // reconnect, the statements of the script.
 #include <stdlib.h>
 
+#include "base/opts.h"
 #include "db/call.h"
 #include "db/link.h"
 
@@ -42,8 +43,8 @@ static int name_option(
     char was[sizeof(err->msg)];
 
     memcpy(was, err->msg, sizeof(was));
-    snprintf(
-        err->msg, sizeof(err->msg), "%s '%.100s': %.300s", option, sql, was);
+    snprintf(err->msg, sizeof(err->msg), "%s '%.100s': %.300s", option,
+        SB_SHOWN(sql), was);
     err->code = rc;
     return rc;
 }

@@ -32,6 +32,13 @@ function event() con:query("SELECT *\n  FROM nosuch") end]], "run",
    fails("a syntax error", connect .. [[
 function event() con:query("SELEC 1") end]], "run",
       "SQL error, .*syntax error %(query: SELEC 1%)$")
+   fails("a password in a statement", connect .. [[
+function event() con:query("ALTER USER a PASSWORD 'S' /* pw=1 */") end]], "run",
+      "SQL error, .* %(query: ALTER USER a PASSWORD '%*' /%* pw=1 %*/%)$")
+   fails("a password in --db-init-sql", connect .. [[
+function event() end]], "--db-init-sql=\"ALTER USER a IDENTIFIED BY 'S'\" run",
+      "connection creation failed: %-%-db%-init%-sql " ..
+      "'ALTER USER a IDENTIFIED BY '%*%*%*'': .*", 1)
    fails("a message that contains the statement", connect .. [[
 function event() con:query("oops") end]], "run",
       'SQL error, .* near "oops": syntax error$')
