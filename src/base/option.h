@@ -69,9 +69,11 @@ struct sb_opt {
     size_t given; // offset of a bool that is set if the value came from a user
                   // (command line, environment, config file,
                   // drv:connect{...}) and is not the default; 0: not used
-    const char *alias_of; // the option that this one sets, of the same table
-                          // and type; the alias has no offset. If both come
-                          // from one source, the alias is ignored
+    const char *alias_of;   // the option that this one sets, of the same table
+                            // and type; the alias has no offset. If both come
+                            // from one source, the alias is ignored
+    const char *instead_of; // of a driver: an option that becomes empty in
+                            // connect{} if this one is given there
 };
 
 // The options of one module. opts ends with an entry whose name is NULL.

@@ -82,11 +82,17 @@ static int override(struct sb__inst *i, const char *const *names,
     const char *const *values, size_t n, struct sb_err *err)
 {
     const struct sb_driver *drv = i->db->drv;
+    const struct sb_opt *o;
     int rc = 0;
 
     for (size_t k = 0; rc == 0 && k < n; k++) {
-        const struct sb_opt *o = sb__opt_find(drv, names[k]);
-
+        o = sb__opt_find(drv, names[k]);
+        if (o && o->instead_of)
+            rc = sb_opts_parse(i->db->owner->o,
+                sb__opt_find(drv, o->instead_of), "", i->opts, err);
+    }
+    for (size_t k = 0; rc == 0 && k < n; k++) {
+        o = sb__opt_find(drv, names[k]);
         rc = o ? sb_opts_parse(i->db->owner->o, o, values[k], i->opts, err)
                : unknown_option(drv, names[k], err);
     }

@@ -314,6 +314,16 @@ Options of a connection that are no table.
   $ echo 'function init() sysbench.sql.driver():connect("host=db1") end function event() end' >options.lua
   $ sysbench options.lua --db-driver=null run 2>&1 | grep FATAL
   FATAL: `init' function failed: options.lua:1: connect() takes a table of options, such as {mysql_host = "db1"}, not a string
+  $ fails() {
+  >     echo "function init() $1 end function event() end" >options.lua
+  >     sysbench options.lua --db-driver=null run 2>&1 | grep FATAL
+  > }
+  $ fails 'sysbench.mongodb.connect("x")'
+  FATAL: `init' function failed: options.lua:1: connect() takes a table of options, such as {mysql_host = "db1"}, not a string
+  $ fails 'sysbench.sql.driver():connect{password = {}}'
+  FATAL: `init' function failed: options.lua:1: connect{password = ...}: the value must be a string, a number or a boolean, not a table
+  $ fails 'sysbench.sql.driver({})'
+  FATAL: `init' function failed: options.lua:1: driver() requires a string, not a table
 
 math.random() gives each user and the main state its own sequence, which the seed
 repeats, also if the script needs complete tables. After math.randomseed(x) the

@@ -5,7 +5,7 @@
 #include "fake.h"
 
 struct fake_opts {
-    const char *host;
+    const char *host, *socket;
     int64_t port;
 };
 
@@ -13,12 +13,17 @@ static const struct sb_opt fake_options[] = {
     { .name = "fake-host",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct fake_opts, host),
-        .def = "h" },
+        .def = "h",
+        .instead_of = "fake-socket" },
     { .name = "fake-tcp-port",
         .type = SB_OPT_INT,
         .offset = offsetof(struct fake_opts, port),
         .def = "1" },
     { .name = "fake-server", .type = SB_OPT_STRING, .alias_of = "fake-host" },
+    { .name = "fake-socket",
+        .type = SB_OPT_STRING,
+        .offset = offsetof(struct fake_opts, socket),
+        .def = "/s" },
     { 0 },
 };
 static const struct sb_opt_table table = { .title = "fake",
@@ -138,6 +143,26 @@ static void equal_overrides_share_an_instance(void)
     end();
 }
 
+// The socket of the run does not hide the host of a connection.
+static void a_host_replaces_the_socket(void)
+{
+    const char *names[] = { "fake_socket", "host" }, *values[] = { "/t", "x" };
+    struct sb__inst *i;
+
+    begin();
+    i = get("tcp_port", "2");
+    CHECK_STR(opts_of(i)->socket, "/s");
+    sb__inst_put(i);
+    i = get("server", "x");
+    CHECK_STR(opts_of(i)->socket, "");
+    CHECK_STR(base.socket, "/s");
+    sb__inst_put(i);
+    CHECK_INT(sb__inst_get(&db, names, values, 2, &i, &err), 0);
+    CHECK_STR(opts_of(i)->socket, "/t");
+    sb__inst_put(i);
+    end();
+}
+
 // One override whose text is that of two, if lengths are left out.
 static void overrides_are_told_apart(void)
 {
@@ -253,6 +278,7 @@ CHECK_FILE
 {
     RUN(the_base_stays);
     RUN(equal_overrides_share_an_instance);
+    RUN(a_host_replaces_the_socket);
     RUN(overrides_are_told_apart);
     RUN(kept_instances_end_with_the_driver);
     RUN(failures_leave_no_instance);

@@ -239,6 +239,9 @@ end
 
 -- name: nil for the driver that the run uses.
 function sql.driver(name)
+   if name ~= nil then
+      text(name, "driver")
+   end
    local db = C.sb_db_get(ctx, name)
    if db == nil then
       sb.module("sql_error").raise_driver("failed to initialize the DB driver")

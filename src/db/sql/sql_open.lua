@@ -15,13 +15,16 @@ local function overrides(options)
    local given, names, values, n = {}, {}, {}, 0
    if type(options) ~= "table" then
       error("connect() takes a table of options, such as " ..
-         "{mysql_host = \"db1\"}, not a " .. type(options))
+         "{mysql_host = \"db1\"}, not a " .. type(options), 5)
    end
    for name, value in pairs(options) do
       n = n + 1
       names[n] = tostring(name)
       if type(value) == "boolean" then
          value = value and "on" or "off"
+      elseif type(value) ~= "string" and type(value) ~= "number" then
+         error(("connect{%s = ...}: the value must be a string, a number or " ..
+            "a boolean, not a %s"):format(names[n], type(value)), 5)
       end
       given[names[n]] = tostring(value)
    end

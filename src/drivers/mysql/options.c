@@ -19,6 +19,7 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_LIST,
         AT(hosts),
         .given = offsetof(struct sbmy_opts, given.hosts),
+        .instead_of = "mysql-socket",
         .def = "localhost",
         .flags = SB_OPT_COMMON,
         .help = "hosts, used round-robin: each port of the first host, then "
@@ -27,6 +28,7 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_LIST,
         AT(ports),
         .given = offsetof(struct sbmy_opts, given.ports),
+        .instead_of = "mysql-socket",
         .def = "3306",
         .help = "ports of each host, used round-robin" },
     { .name = "mysql-socket",
