@@ -159,15 +159,17 @@ static int names_read(struct names *l, const char *dir)
     return rc;
 }
 
-// True if a word of the driver's title begins with the name, in any case:
-// "postgres" and "PostgreSQL and compatible servers".
-static bool is_titled(const char *dir, const char *driver, const char *name)
+// True if the driver's name or a word of its title begins with the name, in any
+// case: "pg", "postgres" and "PostgreSQL and compatible servers".
+static bool is_called(const char *dir, const char *driver, const char *name)
 {
     struct sb_err ignored = { 0 };
     struct sb_db *db;
     size_t len = strlen(name);
     bool found = false;
 
+    if (len > 1 && strncasecmp(driver, name, len) == 0)
+        return true;
     if (len < 3 || sb__module_open(dir, driver, &db, &ignored))
         return false;
     for (const char *p = db->drv->title; *p && !found; p++)
@@ -195,7 +197,7 @@ static int no_driver(
         sb_near_try(&near, l.name[i]);
     }
     for (size_t i = 0; i < l.n && !near.best; i++)
-        if (is_titled(d->dir, l.name[i], name))
+        if (is_called(d->dir, l.name[i], name))
             near.best = l.name[i];
     if (near.best)
         snprintf(hint, sizeof(hint), " (did you mean %.64s?)", near.best);

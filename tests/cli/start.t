@@ -55,6 +55,8 @@ Another name of a database than that of its driver.
   no driver 'SQLi' (did you mean sqlite?)
   $ sysbench oltp_read_only --db-driver=embedded run 2>&1 | grep -o 'no driver.*?)'
   no driver 'embedded' (did you mean sqlite?)
+  $ sysbench oltp_read_only --db-driver=sq run 2>&1 | grep -o 'no driver.*?)'
+  no driver 'sq' (did you mean sqlite?)
 
 A small stack of the main thread is raised, if the system allows it, or named.
 
