@@ -80,14 +80,31 @@ static void emit(const char *text, bool each)
     snprintf(logger.last, sizeof(logger.last), "%s", text);
 }
 
+// Copies the message. Lines after the first one are indented, so that none of
+// them looks like a message of its own.
+static void indent(char *out, size_t size, const char *message)
+{
+    size_t n = 0;
+
+    for (; *message && n + 1 < size; message++) {
+        out[n++] = *message;
+        if (*message != '\n' || strchr(" \t\n", message[1]))
+            continue;
+        for (int i = 0; i < 4 && n + 1 < size; i++)
+            out[n++] = ' ';
+    }
+    out[n] = '\0';
+}
+
 static void log_args(int level, bool each, const char *fmt, va_list ap)
 {
-    char raw[MESSAGE_MAX], text[MESSAGE_MAX];
+    char raw[MESSAGE_MAX], lines[MESSAGE_MAX], text[MESSAGE_MAX];
     size_t len;
 
     vsnprintf(raw, sizeof(raw), fmt, ap);
     len = (size_t)snprintf(text, sizeof(text), "%s", prefix(level));
-    len += sb_escape(text + len, sizeof(text) - len, raw);
+    indent(lines, sizeof(lines), raw);
+    len += sb_escape(text + len, sizeof(text) - len, lines);
     if (len && text[len - 1] == '\n')
         text[len - 1] = '\0';
     pthread_mutex_lock(&logger.lock);

@@ -125,7 +125,7 @@ function event() end]], "run --events=1", "attempt to perform")
    local _, err = tap.with("\nfunction event() error({code = 5}) end",
                            "run --debug --time=600")
    tap.like(err, "DEBUG: script%d+.lua:2: error with a table %(code = 5%)\n" ..
-            "stack traceback:\n.*script%d+.lua:2: in function",
+            "    stack traceback:\n.*script%d+.lua:2: in function",
             "--debug shows the traceback")
 end
 

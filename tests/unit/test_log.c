@@ -37,6 +37,14 @@ static void messages_cannot_control_the_terminal(void)
                           "FATAL: \\x0d\\x1b[Kgone\n");
 }
 
+// A message of a script cannot pass for several of the program.
+static void lines_are_indented(void)
+{
+    capture();
+    sb_log(SB_LOG_FATAL, "%s", "a\nWARNING: b\n\tc\n\nd\n");
+    CHECK_STR(captured(), "FATAL: a\n    WARNING: b\n\tc\n\n    d\n");
+}
+
 static void levels(void)
 {
     capture();
@@ -198,6 +206,7 @@ CHECK_FILE
 {
     RUN(prefixes);
     RUN(messages_cannot_control_the_terminal);
+    RUN(lines_are_indented);
     RUN(levels);
     RUN(repeats);
     RUN(records_are_not_collapsed);
