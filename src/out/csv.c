@@ -50,10 +50,12 @@ static int csv_begin(struct sb_reporter *r, struct sb_err *err)
 }
 
 // Quotes a text as RFC 4180 says, if it needs that. A spreadsheet would execute
-// a cell that begins like a formula: an apostrophe makes it text.
+// a cell that begins like a formula, also after spaces: an apostrophe makes it
+// text.
 static void add_text(struct sb_buf *b, const char *text)
 {
-    const char *mark = *text && strchr("=+-@\t\r", *text) ? "'" : "";
+    const char *first = text + strspn(text, " ");
+    const char *mark = *first && strchr("=+-@\t\r", *first) ? "'" : "";
 
     if (!strpbrk(text, ",\"\r\n")) {
         sb_buf_addf(b, "%s%s", mark, text);

@@ -568,7 +568,7 @@ FILE.part is no way to other files.
 No cell of a CSV file is a formula.
 
   $ cat >formula.lua <<'EOF'
-  > local names = {"=1+1", "+1", "-1", "@SUM(1,2)", "a=1"}
+  > local names = {"=1+1", "+1", "-1", "@SUM(1,2)", "a=1", "  =1", " a"}
   > function event()
   >    for _, name in ipairs(names) do
   >       sysbench.op.finish(sysbench.op.start(name))
@@ -582,6 +582,8 @@ No cell of a CSV file is a formula.
   '-1
   "'@SUM(1,2)"
   a=1
+  '  =1
+   a
 
 What a script does to its process does not change what is written. `written` checks
 every kind of report, and prints the exit status and messages. A process that a script
