@@ -235,6 +235,22 @@ static bool follow_search(struct sb_run *run, struct sb_meter *m)
     return go_on;
 }
 
+// Nothing has stopped the search: the script or the test has ended the users.
+static void fail_if_users_ended(struct sb_run *run)
+{
+    struct sb_err err;
+
+    pthread_mutex_lock(&run->lock);
+    bool stopped = atomic_load(&run->stop) || run->err.code;
+    pthread_mutex_unlock(&run->lock);
+    if (stopped)
+        return;
+    sb_err_set(&err, SB_ELIMIT,
+        "the users ended before the search for the rate did, so there is no "
+        "measured part");
+    sb__run_fail(run, &err);
+}
+
 bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
 {
     uint64_t interval = m->interval;
@@ -248,6 +264,8 @@ bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
     bool found = sb__run_follows(run) ? follow_search(run, m)
                                       : lead_search(run, m);
 
+    if (!found && !sb__run_follows(run))
+        fail_if_users_ended(run);
     // The other ranks wait for the next part.
     if (!found && run->joint)
         sb__run_stop(run);

@@ -219,6 +219,18 @@ In the first part, the maximum is not known yet.
       maximum of a closed loop:            unknown
   
 
+Users that end by themselves end the search without a rate: the run has failed.
+
+  $ echo 'function event() return true end' >ends.lua
+  $ sysbench ends.lua --rate=80% --report=text,json=ends.json run 2>&1 >/dev/null |
+  >     grep FATAL
+  FATAL: the users ended before the search for the rate did, so there is no measured part
+  $ sysbench ends.lua --rate=max --rate-limit='p99<1s' run >out 2>&1
+  [1]
+  $ python3 -c 'import json
+  > print(json.load(open("ends.json"))["runs"][0]["end"]["reason"])'
+  failed
+
 A call that hangs in a trial, and cannot be canceled: the message has both facts.
 
   $ cat >h.lua <<'EOF'

@@ -407,8 +407,11 @@ static void loops_that_end_end_the_search(void)
     struct seen s;
 
     got.answer = true;
-    CHECK_INT(search(&s, 40 * MS, &ending, NULL), 0);
-    CHECK_INT(s.res.end, SB_END_SCRIPT);
+    CHECK_INT(search(&s, 40 * MS, &ending, NULL), SB_ELIMIT);
+    CHECK_INT(s.res.end, SB_END_FAILED);
+    CHECK_STR(s.res.err.msg,
+        "the users ended before the search for the rate did, so there is no "
+        "measured part");
     CHECK_INT(got.finals, 1);
     CHECK_INT(got.measured, 0);
 }
