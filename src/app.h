@@ -268,6 +268,8 @@ enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status);
 int sb_app_sweep_check(struct sb_app *a);
 // SB_EUSAGE if options of sweeps are given with a command other than run.
 int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err);
+// In the process of a run of a sweep, before its reports are opened.
+void sb_app_sweep_mark(struct sb_app *a);
 void sb_app_sweep_done(struct sb_app *a);
 
 // app_load.c. Fills what all scripts can use.

@@ -55,6 +55,7 @@ static int write_result(
     const struct sb_report_opts only = { .report = { items, 1 } };
     int rc = sb_reporters_init(&files, &only, &err);
 
+    files.item[0].chosen = SB_TARGET_CHOSEN;
     set_facts(a, r);
     if (rc == 0)
         rc = sb_reporters_open(&files, &a->facts, &err);

@@ -34,6 +34,7 @@ int sb__app_run_workload(struct sb_app *a, struct sb_workload *w)
             "prints both)");
     sb__app_facts(a);
     sb__app_fill_streams();
+    sb_app_sweep_mark(a);
     if (sb_reporters_open(&a->reporters, &a->facts, &err)) {
         sb_log(SB_LOG_FATAL, "%s", err.msg);
         return SB_EXIT_FAILED;

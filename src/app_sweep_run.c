@@ -263,6 +263,12 @@ static int execute_left(struct sb_app *a, struct sb_err *err)
     return rc;
 }
 
+void sb_app_sweep_mark(struct sb_app *a)
+{
+    if (a->places)
+        sb_sweep_names_mark(&a->sweep->names, &a->reporters);
+}
+
 int sb__sweep_runs(struct sb_app *a, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;

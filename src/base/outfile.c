@@ -53,6 +53,18 @@ static int create(const char *name, int flags)
     return fd;
 }
 
+static const char is_link[] = "it is a symbolic link";
+static const char is_special[] = "it is no regular file";
+
+const char *sb_outfile_unfit(const char *name)
+{
+    struct stat st;
+
+    if (lstat(name, &st) || S_ISREG(st.st_mode))
+        return NULL;
+    return S_ISLNK(st.st_mode) ? is_link : is_special;
+}
+
 int sb_outfile_open(const char *name, int flags, const char **why)
 {
     // The opening of a pipe without a reader would block.
@@ -62,12 +74,12 @@ int sb_outfile_open(const char *name, int flags, const char **why)
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         return fd;
     if (fd < 0 && errno == ELOOP) {
-        *why = "it is a symbolic link";
+        *why = is_link;
     } else if (fd < 0 && errno != ENXIO) {
         *why = strerror(errno);
         return -1;
     } else {
-        *why = "it is no regular file";
+        *why = is_special;
     }
     if (fd >= 0)
         close(fd);

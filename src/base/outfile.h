@@ -23,5 +23,8 @@ const char *sb_outfile_temporary(void);
 // descriptor, closed in child processes, or -1 with errno and the reason in
 // *why.
 int sb_outfile_open(const char *name, int flags, const char **why);
+// Returns why sb_outfile_open() refuses what has this name. NULL: it does not,
+// or there is nothing.
+const char *sb_outfile_unfit(const char *name);
 
 #endif

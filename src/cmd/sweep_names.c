@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/sweep_names.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/outfile.h"
 #include "out/target.h"
 
 // A file has up to 255 bytes in its name, of which ".part" needs some.
@@ -24,11 +26,6 @@ static bool is_kind(const struct sb_reporter *r, const char *name)
 static bool is_common(const struct sb_reporter *r)
 {
     return is_kind(r, "json") || is_kind(r, "html");
-}
-
-static bool keeps_name(const struct sb_reporter *r)
-{
-    return is_kind(r, "web") || sb_target_is_special(r->target);
 }
 
 // Names -----------------------------------------------------------------------
@@ -94,11 +91,11 @@ static void name_of(const struct sb_sweep_names *n, const struct sb_reporter *r,
 
 // Checks ----------------------------------------------------------------------
 
-static int is_folder(
-    const struct sb_reporter *r, const char *path, struct sb_err *err)
+static int cannot_write(const struct sb_reporter *r, const char *path,
+    const char *why, struct sb_err *err)
 {
     return sb_err_set(err, SB_ESYS, "--report=%s: cannot write %.300s: %s",
-        r->kind->name, path, strerror(EISDIR));
+        r->kind->name, path, why);
 }
 
 static int check_name(const struct sb_sweep_names *n,
@@ -115,17 +112,20 @@ static int check_name(const struct sb_sweep_names *n,
             "%.200s...",
             r->kind->name, path);
     if (sb_target_is_folder(path))
-        return is_folder(r, path, err);
+        return cannot_write(r, path, strerror(EISDIR), err);
+    const char *unfit = sb_outfile_unfit(path);
+
+    if (unfit)
+        return cannot_write(r, path, unfit, err);
     sb_target_folder(path, dir, sizeof(dir));
     if (access(dir, W_OK | X_OK) ||
         (access(path, F_OK) == 0 && access(path, W_OK)))
-        return sb_err_set(err, SB_ESYS, "--report=%s: cannot write %.300s: %s",
-            r->kind->name, path, strerror(errno));
+        return cannot_write(r, path, strerror(errno), err);
     return 0;
 }
 
-static int check_report(const struct sb_sweep_names *n,
-    const struct sb_reporter *r, struct sb_err *err)
+static int check_report(
+    struct sb_sweep_names *n, const struct sb_reporter *r, struct sb_err *err)
 {
     int rc = 0;
 
@@ -136,8 +136,11 @@ static int check_report(const struct sb_sweep_names *n,
             "--report=%s: the runs of a sweep cannot share standard output",
             r->kind->name);
     if (sb_target_is_folder(r->target))
-        return is_folder(r, r->target, err);
-    for (unsigned i = 0; rc == 0 && !keeps_name(r) && i < n->plan->nruns; i++)
+        return cannot_write(r, r->target, strerror(EISDIR), err);
+    bool kept = is_kind(r, "web") || sb_target_is_special(r->target);
+
+    n->kept[n->nkept++] = kept;
+    for (unsigned i = 0; rc == 0 && !kept && i < n->plan->nruns; i++)
         rc = check_name(n, r, i, err);
     return rc;
 }
@@ -151,6 +154,7 @@ int sb_sweep_names_init(struct sb_sweep_names *n, const struct sb_reporters *rs,
     if (rc < 0)
         return sb_err_set(err, rc, "out of memory");
     n->numbered = rc == 1;
+    n->nkept = 1;
     rc = 0;
     for (unsigned i = 0; rc == 0 && i < rs->n; i++)
         rc = check_report(n, &rs->item[i], err);
@@ -160,6 +164,8 @@ int sb_sweep_names_init(struct sb_sweep_names *n, const struct sb_reporters *rs,
 int sb_sweep_names_reports(const struct sb_sweep_names *n, unsigned run,
     bool text, const char *result, char *out, size_t size, struct sb_err *err)
 {
+    unsigned k = 1;
+
     snprintf(out, size, "%s,json=%s", text ? "text" : "none", result);
     for (unsigned i = 0; i < n->rs->n; i++) {
         const struct sb_reporter *r = &n->rs->item[i];
@@ -169,7 +175,7 @@ int sb_sweep_names_reports(const struct sb_sweep_names *n, unsigned run,
         if (is_common(r))
             continue;
         snprintf(name, sizeof(name), "%s", r->target);
-        if (!keeps_name(r))
+        if (!n->kept[k++])
             name_of(n, r, run, name, sizeof(name));
         snprintf(out + at, size - at, ",%s=%s", r->kind->name, name);
     }
@@ -177,4 +183,12 @@ int sb_sweep_names_reports(const struct sb_sweep_names *n, unsigned run,
         return sb_err_set(
             err, SB_ERANGE, "--report: the names of the reports are too long");
     return 0;
+}
+
+void sb_sweep_names_mark(
+    const struct sb_sweep_names *n, struct sb_reporters *rs)
+{
+    assert(rs->n == n->nkept);
+    for (unsigned i = 0; i < rs->n; i++)
+        rs->item[i].chosen = n->kept[i] ? 0 : SB_TARGET_CHOSEN;
 }

@@ -12,13 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/outfile.h"
 #include "out/spool.h"
 #include "out/target.h"
 
+static int cannot_write(const char *path, const char *why, struct sb_err *err)
+{
+    return sb_err_set(err, SB_ESYS, "cannot write %s: %s", path, why);
+}
+
 static int system_error(const char *path, struct sb_err *err)
 {
-    return sb_err_set(
-        err, SB_ESYS, "cannot write %s: %s", path, strerror(errno));
+    return cannot_write(path, strerror(errno), err);
 }
 
 static void path_of(
@@ -80,7 +85,9 @@ static enum sb_sweep_outcome read_file(
     struct sb_err err = { 0 };
 
     memset(f, 0, sizeof(*f));
-    if (access(path, R_OK) || sb_result_read(f, path, &err) || f->nruns != 1)
+    // Reading a pipe would block.
+    if (sb_outfile_unfit(path) || access(path, R_OK) ||
+        sb_result_read(f, path, &err) || f->nruns != 1)
         return SB_SWEEP_OPEN;
     json_t *ending = json_object_get(f->run[0].json, "end");
     const char *reason = json_string_value(json_object_get(ending, "reason"));
@@ -179,15 +186,20 @@ static int make_folder(struct sb_sweep_state *s, const char *target,
 {
     struct content c;
     char plan[4200];
+    struct stat st;
 
     if (strlen(target) + sizeof(".sweep") > sizeof(s->dir))
         return sb_err_set(
             err, SB_ERANGE, "the name of the result file is too long");
     snprintf(s->dir, sizeof(s->dir), "%s.sweep", target);
-    if (mkdir(s->dir, 0777) && errno != EEXIST)
+    if ((mkdir(s->dir, 0777) && errno != EEXIST) || lstat(s->dir, &st))
         return system_error(s->dir, err);
+    if (!S_ISDIR(st.st_mode))
+        return cannot_write(s->dir,
+            S_ISLNK(st.st_mode) ? sb_outfile_unfit(s->dir) : strerror(ENOTDIR),
+            err);
     path_of(s, "plan.json", plan, sizeof(plan));
-    *kept = json_load_file(plan, 0, NULL);
+    *kept = sb_outfile_unfit(plan) ? NULL : json_load_file(plan, 0, NULL);
     look(s->dir, &c);
     if (sb_sweep_plan_is(*kept) || (access(plan, F_OK) && !c.runs && !c.others))
         return 0;
@@ -196,12 +208,13 @@ static int make_folder(struct sb_sweep_state *s, const char *target,
 
 static int take_lock(struct sb_sweep_state *s, struct sb_err *err)
 {
+    const char *why;
     char path[4200];
 
     path_of(s, "lock", path, sizeof(path));
-    s->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
+    s->lock = sb_outfile_open(path, O_RDWR, &why);
     if (s->lock < 0)
-        return system_error(path, err);
+        return cannot_write(path, why, err);
     if (flock(s->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return 0;
     // What another process uses is not removed.

@@ -32,7 +32,8 @@ static int csv_open(struct sb_reporter *r, struct sb_err *err)
     if (!c)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     sb_buf_init(&c->line, 0);
-    return sb_target_open(&c->target, r->target, SB_TARGET_LINES, err);
+    return sb_target_open(
+        &c->target, r->target, SB_TARGET_LINES | r->chosen, err);
 }
 
 static int csv_begin(struct sb_reporter *r, struct sb_err *err)

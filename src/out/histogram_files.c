@@ -36,7 +36,8 @@ static int hdr_open(struct sb_reporter *r, struct sb_err *err)
     r->data = h;
     if (!h)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    rc = sb_target_open(&h->target, r->target, SB_TARGET_LINES, err);
+    rc = sb_target_open(
+        &h->target, r->target, SB_TARGET_LINES | r->chosen, err);
     return rc ? rc : sb_hdr_init(&h->log, h->target.file, err);
 }
 
@@ -186,7 +187,8 @@ static int hgrm_open(struct sb_reporter *r, struct sb_err *err)
     r->data = h;
     if (!h)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    return sb_target_open(&h->target, r->target, SB_TARGET_WHOLE, err);
+    return sb_target_open(
+        &h->target, r->target, SB_TARGET_WHOLE | r->chosen, err);
 }
 
 static int hgrm_final(

@@ -28,7 +28,8 @@ static int json_open(struct sb_reporter *r, struct sb_err *err)
     if (!j)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     sb_target_folder(r->target, dir, sizeof(dir));
-    rc = sb_target_open(&j->target, r->target, SB_TARGET_WHOLE, err);
+    rc = sb_target_open(
+        &j->target, r->target, SB_TARGET_WHOLE | r->chosen, err);
     return rc ? rc : sb_row_log_open(r->rows, dir, err);
 }
 

@@ -161,7 +161,8 @@ static int junit_open(struct sb_reporter *r, struct sb_err *err)
     r->data = j;
     if (!j)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    return sb_target_open(&j->target, r->target, SB_TARGET_WHOLE, err);
+    return sb_target_open(
+        &j->target, r->target, SB_TARGET_WHOLE | r->chosen, err);
 }
 
 static int junit_final(

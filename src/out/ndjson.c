@@ -26,7 +26,8 @@ static int ndjson_open(struct sb_reporter *r, struct sb_err *err)
     r->data = n;
     if (!n)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    return sb_target_open(&n->target, r->target, SB_TARGET_LINES, err);
+    return sb_target_open(
+        &n->target, r->target, SB_TARGET_LINES | r->chosen, err);
 }
 
 // Writes an object with its kind first, and takes the reference.

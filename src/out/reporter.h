@@ -74,6 +74,7 @@ enum sb_reporter_state {
 struct sb_reporter {
     const struct sb_reporter_kind *kind;
     const char *target; // FILE
+    int chosen;         // SB_TARGET_CHOSEN: the name is not the user's
     const struct sb_facts *facts;
     struct sb_row_log *rows; // which the reporters of result documents share
     void *data;              // the kind's own

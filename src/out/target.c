@@ -138,11 +138,10 @@ static int refused(
 static int open_file(struct sb_target *t, struct sb_err *err)
 {
     const char *name = t->part ? t->part : t->real, *why = "";
-    bool special = !t->part && sb_target_is_special(name);
-    int fd = special ? open(name, O_WRONLY | O_CLOEXEC)
-                     : open_locked(name, &why);
+    int fd = t->special ? open(name, O_WRONLY | O_CLOEXEC)
+                        : open_locked(name, &why);
 
-    if (fd < 0 && special)
+    if (fd < 0 && t->special)
         return target_failed(t, err);
     if (fd < 0)
         return refused(t, why, err);
@@ -152,8 +151,28 @@ static int open_file(struct sb_target *t, struct sb_err *err)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     }
     t->own = true;
-    t->locked = !special;
+    t->locked = !t->special;
     return 0;
+}
+
+// Finds the file that is to be written. The name was given by the user.
+static int find_given(struct sb_target *t, struct sb_err *err)
+{
+    t->special = sb_target_is_special(t->path);
+    // Links to pipes have no path: /dev/stdout.
+    if (t->real && !t->special)
+        t->real = follow(t->real);
+    return t->real ? 0 : target_failed(t, err);
+}
+
+static int find_chosen(struct sb_target *t, struct sb_err *err)
+{
+    const char *why = t->real ? sb_outfile_unfit(t->real) : NULL;
+
+    if (!t->real)
+        return target_failed(t, err);
+    errno = ENXIO;
+    return why ? refused(t, why, err) : 0;
 }
 
 int sb_target_open(struct sb_target *t, const char *path,
@@ -165,12 +184,11 @@ int sb_target_open(struct sb_target *t, const char *path,
         return 0;
     }
     t->real = sb_outfile_path(path);
-    // Links to pipes have no path: /dev/stdout.
-    if (t->real && !sb_target_is_special(path))
-        t->real = follow(t->real);
-    if (!t->real)
-        return target_failed(t, err);
-    if (mode == SB_TARGET_WHOLE && !sb_target_is_special(path)) {
+    int rc = mode & SB_TARGET_CHOSEN ? find_chosen(t, err) : find_given(t, err);
+
+    if (rc)
+        return rc;
+    if (!(mode & SB_TARGET_LINES) && !t->special) {
         size_t size = strlen(t->real) + sizeof(".part");
 
         t->part = malloc(size);
@@ -178,7 +196,7 @@ int sb_target_open(struct sb_target *t, const char *path,
             return sb_err_set(err, SB_ENOMEM, "out of memory");
         snprintf(t->part, size, "%s.part", t->real);
     }
-    int rc = open_file(t, err);
+    rc = open_file(t, err);
     // A run that was killed may have left PATH.part.
     return rc || !t->part ? rc : sb_target_begin(t, err);
 }

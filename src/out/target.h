@@ -15,6 +15,7 @@ struct sb_target {
     char *real;       // from the root, with symbolic links followed
     char *part;       // "REAL.part", which replaces REAL; NULL: REAL is written
     FILE *file;       // NULL after sb_target_commit(), unless path is "-"
+    bool special;     // a device or a pipe
     bool own;         // file must be closed
     bool locked;      // a regular file
 };
@@ -22,6 +23,9 @@ struct sb_target {
 enum sb_target_mode {
     SB_TARGET_WHOLE, // written at the end: PATH.part, then renamed
     SB_TARGET_LINES, // written line by line: PATH itself
+    // With one of the above: the program has chosen the name. Another user may
+    // have put something else there, so only a regular file is replaced.
+    SB_TARGET_CHOSEN = 2,
 };
 
 // Opens and locks the file; "-" is standard output. Devices and pipes are

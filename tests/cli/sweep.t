@@ -344,6 +344,19 @@ that failed: here no run can begin while there is a table.
   [1/2] threads=1: FIGURES
   [2/2] threads=2: FIGURES
 
+Names of reports that the sweep has chosen are those of regular files, also if a pipe of
+that name is made during the sweep.
+
+  $ cat >plant.lua <<'EOF'
+  > function event() end
+  > function prepare() os.execute("rm -f y-2.csv; mkfifo y-2.csv") end
+  > EOF
+  $ sysbench plant.lua --events=1 --repeat=2 --sweep-before=prepare --report=csv=y.csv run 2>&1 >out
+  FATAL: --report=csv: cannot write y-2.csv: it is no regular file
+  ALERT: 1 of 2 runs failed
+  [1]
+  $ rm y-1.csv y-2.csv
+
 A signal during a command after a run: the command has not failed, and
 --sweep-resume executes it.
 

@@ -111,6 +111,14 @@ static void files_that_cannot_be_written_are_found_at_once(void)
     CHECK_STR(csv("--sweep=x=1,2", "csv=r.csv", 0),
         "--report=csv: cannot write r-x=2-1.csv: Is a directory");
     CHECK_INT(rmdir("r-x=2-1.csv"), 0);
+    CHECK_INT(mkfifo("r-x=2-1.csv", 0666), 0);
+    CHECK_STR(csv("--sweep=x=1,2", "csv=r.csv", 0),
+        "--report=csv: cannot write r-x=2-1.csv: it is no regular file");
+    CHECK_INT(unlink("r-x=2-1.csv"), 0);
+    CHECK_INT(symlink("nothing", "r-x=2-1.csv"), 0);
+    CHECK_STR(csv("--sweep=x=1,2", "csv=r.csv", 0),
+        "--report=csv: cannot write r-x=2-1.csv: it is a symbolic link");
+    CHECK_INT(unlink("r-x=2-1.csv"), 0);
     memset(target + 4, 'n', 248);
     CHECK(strncmp(csv("--sweep=x=1", target, 0),
               "--report=csv: the name of the file of a run would be too long",

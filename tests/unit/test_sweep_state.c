@@ -148,6 +148,36 @@ static void links_are_not_followed(void)
     fclose(file);
     unlink("y.json.sweep/lock");
     rmdir("y.json.sweep");
+    CHECK_INT(mkdir("folder", 0777), 0);
+    CHECK_INT(symlink("folder", "y.json.sweep"), 0);
+    CHECK_INT(open_state(&s, &f, false, "y.json"), SB_ESYS);
+    CHECK_STR(f.err.msg, "cannot write y.json.sweep: it is a symbolic link");
+    sb_sweep_state_done(&s, true);
+    CHECK_INT(rmdir("folder"), 0);
+    CHECK_INT(unlink("y.json.sweep"), 0);
+    empty(&f);
+}
+
+// Reading them would wait for a writer.
+static void pipes_are_not_read(void)
+{
+    struct fixture f;
+    struct sb_sweep_state s;
+    struct sb_result_file run;
+
+    CHECK_INT(fill(&f, ARGS("--sweep=threads=1,2", "cpu", "run")), 0);
+    CHECK_INT(open_state(&s, &f, false, "p.json"), 0);
+    CHECK_INT(mkfifo("p.json.sweep/run-0001.json", 0666), 0);
+    CHECK_INT(sb_sweep_state_read(&s, 0, &run), SB_SWEEP_OPEN);
+    sb_result_done(&run);
+    sb_sweep_state_done(&s, true);
+    CHECK_INT(mkdir("p.json.sweep", 0777), 0);
+    CHECK_INT(mkfifo("p.json.sweep/plan.json", 0666), 0);
+    CHECK_INT(open_state(&s, &f, true, "p.json"), SB_EUSAGE);
+    CHECK(strstr(f.err.msg, "plan.json is missing or damaged"));
+    sb_sweep_state_done(&s, true);
+    CHECK_INT(unlink("p.json.sweep/plan.json"), 0);
+    CHECK_INT(rmdir("p.json.sweep"), 0);
     empty(&f);
 }
 
@@ -357,6 +387,7 @@ CHECK_FILE
     RUN(another_sweep_cannot_continue_it);
     RUN(a_folder_with_other_files_is_refused);
     RUN(links_are_not_followed);
+    RUN(pipes_are_not_read);
     RUN(the_file_and_the_processes_must_agree);
     RUN(a_signal_discards_only_what_it_ended);
     RUN(commands_after_a_run_are_remembered);

@@ -138,6 +138,36 @@ static void only_regular_files_are_parts(void)
     sb_target_done(&t);
 }
 
+// What the user names may be a link or a pipe; a name that the program has
+// chosen may not.
+static void chosen_names_are_those_of_regular_files(void)
+{
+    for (int i = 0; i < 4; i++) {
+        enum sb_target_mode mode = (i & 1) | SB_TARGET_CHOSEN;
+        struct sb_target t;
+        struct sb_err err = { 0 };
+
+        if (i & 2)
+            CHECK_INT(mkfifo("chosen", 0666), 0);
+        else
+            CHECK_INT(symlink("victim", "chosen"), 0);
+        CHECK_INT(sb_target_open(&t, "chosen", mode, &err), SB_ESYS);
+        CHECK_STR(err.msg, i & 2
+                               ? "cannot write chosen: it is no regular file"
+                               : "cannot write chosen: it is a symbolic link");
+        sb_target_done(&t);
+        CHECK_STR(get("victim"), "precious");
+        CHECK(access("chosen.part", F_OK) != 0);
+        CHECK_INT(unlink("chosen"), 0);
+        CHECK_INT(sb_target_open(&t, "chosen", mode, &err), 0);
+        fputs("text", t.file);
+        CHECK_INT(sb_target_commit(&t, &err), 0);
+        sb_target_done(&t);
+        CHECK_STR(get("chosen"), "text");
+        unlink("chosen");
+    }
+}
+
 static void loss_of_the_file_is_an_error(void)
 {
     static const enum sb_target_mode modes[] = { SB_TARGET_WHOLE,
@@ -273,6 +303,7 @@ CHECK_FILE
     RUN(rest_of_a_killed_run_is_removed);
     RUN(links_are_followed);
     RUN(only_regular_files_are_parts);
+    RUN(chosen_names_are_those_of_regular_files);
     RUN(loss_of_the_file_is_an_error);
     RUN(failure_adds_nothing);
     RUN(failure_of_close_is_an_error);
