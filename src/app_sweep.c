@@ -130,7 +130,8 @@ static int perform_sweep(struct sb_app *a, int *status, struct sb_err *err)
     // The last lines may have been written to a pipe without a reader.
     sb_app_children_seen(&s->children);
     *status = exit_status(s);
-    explain(s, written == 0);
+    if (sb_sweep_state_check(&s->state, &later) == 0)
+        explain(s, written == 0);
     return rc ? rc : written;
 }
 

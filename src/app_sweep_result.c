@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app_sweep_private.h"
+#include "base/log.h"
 #include "cmd/sides.h"
 
 bool sb__sweep_finished(enum sb_sweep_outcome outcome)
@@ -119,7 +120,18 @@ static int add_run(struct sb_app_sweep *s, unsigned run, bool *keep)
     *keep = false;
     if (s->outcome[run] == SB_SWEEP_OPEN)
         return 0;
-    sb_sweep_state_read(&s->state, run, &f);
+    enum sb_sweep_outcome now = sb_sweep_state_read(&s->state, run, &f);
+
+    if (now == SB_SWEEP_OPEN && sb__sweep_finished(s->outcome[run])) {
+        char path[4200];
+
+        sb_sweep_state_file(&s->state, run, path, sizeof(path));
+        sb_log(
+            SB_LOG_ALERT, "%s was removed or damaged during the sweep", path);
+        s->outcome[run] = SB_SWEEP_OPEN;
+        sb_result_done(&f);
+        return 0;
+    }
     *keep = f.nruns == 1;
     sb_sweep_values(&s->plan, run, swept);
     int rc = sb_sweep_figures_add(&s->figures, swept, s->plan.noptions,
@@ -133,8 +145,10 @@ static int write_results(struct sb_app *a, char **path, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
     unsigned n = 0;
-    int rc = 0;
+    int rc = sb_sweep_state_check(&s->state, err);
 
+    if (rc)
+        return rc;
     for (unsigned i = 0; rc == 0 && i < s->plan.nruns; i++) {
         char name[4200];
         bool keep;

@@ -226,6 +226,22 @@ static int take_lock(struct sb_sweep_state *s, struct sb_err *err)
         s->dir);
 }
 
+int sb_sweep_state_check(const struct sb_sweep_state *s, struct sb_err *err)
+{
+    struct stat ours, now;
+    char path[4200];
+
+    assert(s->lock >= 0);
+    path_of(s, "lock", path, sizeof(path));
+    if (fstat(s->lock, &ours) == 0 && lstat(path, &now) == 0 &&
+        ours.st_dev == now.st_dev && ours.st_ino == now.st_ino)
+        return 0;
+    return sb_err_set(err, SB_ESYS,
+        "%s was removed or replaced during the sweep: only the lines above "
+        "have the results of its runs",
+        s->dir);
+}
+
 // The plan -------------------------------------------------------------------
 
 static int write_file(const char *path, const char *text)
@@ -348,7 +364,8 @@ int sb_sweep_state_begin(const struct sb_sweep_state *s, unsigned run,
 {
     static const char *const kinds[] = { "", ".failed", ".new" };
 
-    assert(s->lock >= 0);
+    if (sb_sweep_state_check(s, err))
+        return SB_ESYS;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         path_of_run(s, run, kinds[i], out, size);
         unlink(out);
@@ -377,7 +394,8 @@ int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
     char from[4200], to[4200];
     struct sb_result_file f;
 
-    assert(s->lock >= 0);
+    if (sb_sweep_state_check(s, err))
+        return SB_ESYS;
     path_of_run(s, run, ".new", from, sizeof(from));
     enum sb_sweep_outcome said = read_file(from, &f);
     bool agrees = signaled ? had_ended(said, status)

@@ -47,16 +47,21 @@ int sb_sweep_state_open(struct sb_sweep_state *s, const char *target,
 void sb_sweep_state_file(
     const struct sb_sweep_state *s, unsigned run, char *out, size_t size);
 
+// SB_ESYS if the folder is no longer the one that was opened: another process
+// has removed or replaced it.
+int sb_sweep_state_check(const struct sb_sweep_state *s, struct sb_err *err);
+
 // A run or the first command before it is about to begin. Removes what is left
 // of an earlier attempt, and writes the path of the file that the run will
-// write. after: there are commands after it. SB_ESYS.
+// write. after: there are commands after it. SB_ESYS, also of
+// sb_sweep_state_check().
 int sb_sweep_state_begin(const struct sb_sweep_state *s, unsigned run,
     bool after, char *out, size_t size, struct sb_err *err);
 // The run and the commands before it are over, with this exit status: 0, that
 // of the run or that of a command that failed. The file is kept as that of a
 // finished run if it says the same. signaled: a signal that ends the sweep has
 // come; then only a run that had ended by itself counts, also if the signal
-// killed its process after that. SB_ESYS.
+// killed its process after that. SB_ESYS, also of sb_sweep_state_check().
 int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
     int status, bool signaled, struct sb_err *err);
 // Whether the commands after a run that has begun were not successful yet.

@@ -344,6 +344,44 @@ that failed: here no run can begin while there is a table.
   [1/2] threads=1: FIGURES
   [2/2] threads=2: FIGURES
 
+Files that are removed while a sweep runs. A run whose file is lost is measured again
+when the sweep is resumed.
+
+  $ cat >remove.lua <<'EOF'
+  > function event() end
+  > function prepare()
+  >     if io.open("s.json.sweep/run-0002.json") then os.execute(io.open("do"):read()) end
+  > end
+  > EOF
+  $ remove() {
+  >     echo "$1" >do; shift
+  >     sysbench remove.lua --events=1 --repeat=3 --sweep-before=prepare \
+  >         --report=json=s.json "$@" run 2>err >out; status=$?
+  >     sed -n '/^\[/p; /^runs/p' out | lines | cut -c-15
+  >     grep -v 'report=json' err
+  >     return $status
+  > }
+  $ remove 'rm s.json.sweep/run-0001.json'
+  [1/3] FIGURES
+  [2/3] FIGURES
+  [3/3] FIGURES
+  runs     events
+  ALERT: s.json.sweep/run-0001.json was removed or damaged during the sweep
+  ALERT: the sweep ended early: 2 of 3 runs are measured
+  ALERT: the finished runs are in s.json.sweep; add --sweep-resume to measure the others
+  [1]
+  $ remove true --sweep-resume | head -2
+  [1/3] FIGURES
+  [2/3] FIGURES (
+  $ remove 'rm -r s.json.sweep'
+  [1/3] FIGURES
+  [2/3] FIGURES
+  FATAL: s.json.sweep was removed or replaced during the sweep: only the lines above have the results of its runs
+  [1]
+  $ ls s.json.sweep
+  ls: cannot access 's.json.sweep': No such file or directory
+  [2]
+
 Names of reports that the sweep has chosen are those of regular files, also if a pipe of
 that name is made during the sweep.
 

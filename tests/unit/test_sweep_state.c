@@ -158,6 +158,33 @@ static void links_are_not_followed(void)
     empty(&f);
 }
 
+static void loss_of_the_folder_is_an_error(void)
+{
+    struct fixture f;
+    struct sb_sweep_state s;
+    char path[4200];
+
+    CHECK_INT(fill(&f, ARGS("--sweep=threads=1,2", "cpu", "run")), 0);
+    CHECK_INT(open_state(&s, &f, false, "m.json"), 0);
+    CHECK_INT(sb_sweep_state_check(&s, &f.err), 0);
+    CHECK_INT(rename("m.json.sweep", "elsewhere"), 0);
+    CHECK_INT(sb_sweep_state_check(&s, &f.err), SB_ESYS);
+    CHECK_INT(mkdir("m.json.sweep", 0777), 0);
+    touch("m.json.sweep/lock");
+    CHECK_INT(sb_sweep_state_begin(&s, 0, false, path, sizeof(path), &f.err),
+        SB_ESYS);
+    CHECK_INT(sb_sweep_state_settle(&s, 0, 1, false, &f.err), SB_ESYS);
+    CHECK_STR(f.err.msg, "m.json.sweep was removed or replaced during the "
+                         "sweep: only the lines above have the results of its "
+                         "runs");
+    CHECK_INT(unlink("m.json.sweep/lock"), 0);
+    CHECK_INT(rmdir("m.json.sweep"), 0); // nothing was written to it
+    CHECK_INT(rename("elsewhere", "m.json.sweep"), 0);
+    CHECK_INT(sb_sweep_state_check(&s, &f.err), 0);
+    sb_sweep_state_done(&s, true);
+    empty(&f);
+}
+
 // Reading them would wait for a writer.
 static void pipes_are_not_read(void)
 {
@@ -388,6 +415,7 @@ CHECK_FILE
     RUN(a_folder_with_other_files_is_refused);
     RUN(links_are_not_followed);
     RUN(pipes_are_not_read);
+    RUN(loss_of_the_folder_is_an_error);
     RUN(the_file_and_the_processes_must_agree);
     RUN(a_signal_discards_only_what_it_ended);
     RUN(commands_after_a_run_are_remembered);
