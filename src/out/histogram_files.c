@@ -18,13 +18,18 @@ struct hdr {
     bool begun;
 };
 
-// The error of a failed write with the name of the file.
-static int named(struct sb_target *t, int rc, struct sb_err *err)
+// rc: of a function that has written. The error of a failed write gets the name
+// of the file.
+static int flush(struct sb_target *t, int rc, struct sb_err *err)
 {
     struct sb_err why = { 0 };
 
-    if (rc == SB_ESYS && sb_target_flush(t, &why))
+    if (rc && rc != SB_ESYS)
+        return rc;
+    if (sb_target_flush(t, &why)) {
         *err = why;
+        rc = why.code;
+    }
     return rc;
 }
 
@@ -72,7 +77,7 @@ static int write_interval(struct sb_reporter *r, double until, double seconds,
         rc = sb_hdr_interval(
             &h->log, NULL, until - seconds, seconds, times, err);
     h->until = until;
-    return named(&h->target, rc, err);
+    return flush(&h->target, rc, err);
 }
 
 static int hdr_interval(struct sb_reporter *r, const struct sb_report *report,
@@ -102,7 +107,7 @@ static int write_operations(
         if (s->op[i].hist.total)
             rc = sb_hdr_interval(&h->log, whole->stats->op[i].name, 0,
                 whole->total_s, &s->op[i].hist, err);
-    return named(&h->target, rc, err);
+    return flush(&h->target, rc, err);
 }
 
 // A last line with what no interval had: an interval lacks the latest events,
@@ -132,7 +137,7 @@ static int hdr_finish(
     struct hdr *h = r->data;
 
     (void)o;
-    int rc = named(&h->target, write_head(r, err), err);
+    int rc = flush(&h->target, write_head(r, err), err);
 
     return rc ? rc : sb_target_commit(&h->target, err);
 }
@@ -142,10 +147,9 @@ static int hdr_draft(
     struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
 {
     struct hdr *h = r->data;
-    int rc = named(&h->target, write_head(r, err), err);
 
     (void)o;
-    return rc ? rc : sb_target_flush(&h->target, err);
+    return flush(&h->target, write_head(r, err), err);
 }
 
 static void hdr_done(struct sb_reporter *r)
@@ -198,7 +202,7 @@ static int hgrm_final(
 
     assert(!h->written); // a second table would follow the first one
     h->written = true;
-    return named(
+    return flush(
         &h->target, sb_hgrm_write(h->target.file, whole->latency, err), err);
 }
 
@@ -214,7 +218,7 @@ static int hgrm_finish(
     if (!h->target.file) // committed by draft()
         return 0;
     if (!h->written)
-        rc = named(&h->target, sb_hgrm_write(h->target.file, &none, err), err);
+        rc = flush(&h->target, sb_hgrm_write(h->target.file, &none, err), err);
     return rc ? rc : sb_target_commit(&h->target, err);
 }
 

@@ -2,10 +2,7 @@
 //
 // --report=ndjson=FILE: one JSON object per line. The first one describes the
 // run, then there is one for each interval; the last one has the totals.
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "out/assert.h"
 #include "out/json_parts.h"
@@ -113,17 +110,6 @@ static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
     return last;
 }
 
-static int remove_last(struct ndjson *n, struct sb_err *err)
-{
-    FILE *out = n->target.file;
-
-    if (ftruncate(fileno(out), n->last) || fseeko(out, n->last, SEEK_SET))
-        return sb_err_set(err, SB_ESYS,
-            "cannot replace the last line of %s: %s", n->target.path,
-            strerror(errno));
-    return 0;
-}
-
 static int ndjson_finish(
     struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
 {
@@ -131,7 +117,7 @@ static int ndjson_finish(
     int rc = write_first(r, err);
 
     if (rc == 0 && r->drafted)
-        rc = remove_last(n, err);
+        rc = sb_target_cut(&n->target, n->last, err);
     if (rc == 0)
         rc = write_line(n, "end", last_line(r, o), err);
     return rc ? rc : sb_target_commit(&n->target, err);

@@ -207,7 +207,48 @@ int sb_target_begin(struct sb_target *t, struct sb_err *err)
 
     if (!t->own || fstat(fileno(t->file), &st) || !S_ISREG(st.st_mode))
         return 0;
-    return ftruncate(fileno(t->file), 0) ? target_failed(t, err) : 0;
+    return sb_target_cut(t, 0, err);
+}
+
+int sb_target_cut(struct sb_target *t, off_t size, struct sb_err *err)
+{
+    if (ftruncate(fileno(t->file), size) || fseeko(t->file, size, SEEK_SET))
+        return target_failed(t, err);
+    t->written = size;
+    return 0;
+}
+
+static int lost(const struct sb_target *t, const char *how, struct sb_err *err)
+{
+    char name[1024];
+
+    return sb_err_set(err, SB_ESYS,
+        "%s was %s during the run: its content is lost",
+        name_of(t, name, sizeof(name)), how);
+}
+
+// After a truncation, what is written next leaves a hole of zero bytes; reports
+// have none.
+static bool is_hole(int fd, off_t at)
+{
+    char c = 0;
+
+    return pread(fd, &c, 1, at) != 1 || !c;
+}
+
+// Whether the file has what was flushed before, and at most what was written
+// since.
+static bool is_whole(const struct sb_target *t)
+{
+    int fd = fileno(t->file);
+    struct stat st;
+
+    if (!t->locked || fstat(fd, &st))
+        return true;
+    if (st.st_size < t->written || st.st_size > ftello(t->file))
+        return false;
+    return (st.st_size == 0 || !is_hole(fd, 0)) &&
+           (t->written == 0 || !is_hole(fd, t->written - 1));
 }
 
 // Returns the errno of a write that failed earlier: another one fails for the
@@ -227,9 +268,14 @@ static int reason_of_failure(FILE *file)
 int sb_target_flush(struct sb_target *t, struct sb_err *err)
 {
     assert(t->file); // the target was not committed
+    if (!ferror(t->file) && !is_whole(t))
+        return lost(t, "truncated or overwritten", err);
     errno = 0;
-    if (fflush(t->file) == 0 && !ferror(t->file))
+    if (fflush(t->file) == 0 && !ferror(t->file)) {
+        if (t->locked)
+            t->written = ftello(t->file);
         return 0;
+    }
     if (errno == 0)
         errno = reason_of_failure(t->file);
     clearerr(t->file);
@@ -250,14 +296,10 @@ static int close_file(struct sb_target *t, int *lock, struct sb_err *err)
 
 int sb_target_check(const struct sb_target *t, struct sb_err *err)
 {
-    char name[1024];
-
     if (!t->own || !t->locked ||
         is_current(fileno(t->file), t->part ? t->part : t->real))
         return 0;
-    return sb_err_set(err, SB_ESYS,
-        "%s was removed or replaced during the run: its content is lost",
-        name_of(t, name, sizeof(name)));
+    return lost(t, "removed or replaced", err);
 }
 
 int sb_target_commit(struct sb_target *t, struct sb_err *err)

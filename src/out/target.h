@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -18,6 +19,7 @@ struct sb_target {
     bool special;     // a device or a pipe
     bool own;         // file must be closed
     bool locked;      // a regular file
+    off_t written;    // its size after sb_target_flush()
 };
 
 enum sb_target_mode {
@@ -39,8 +41,10 @@ int sb_target_open(struct sb_target *t, const char *path,
 // prevents the run. SB_ESYS.
 int sb_target_begin(struct sb_target *t, struct sb_err *err);
 // Writes out what is buffered. SB_ESYS names the file and the reason, also of
-// an earlier write that failed.
+// an earlier write that failed; or another process has changed a file.
 int sb_target_flush(struct sb_target *t, struct sb_err *err);
+// Takes back what was written behind the first `size` bytes. SB_ESYS.
+int sb_target_cut(struct sb_target *t, off_t size, struct sb_err *err);
 // SB_ESYS if the file that was opened is no longer the one with this name: what
 // was written is lost.
 int sb_target_check(const struct sb_target *t, struct sb_err *err);

@@ -499,7 +499,7 @@ different operations.
   'SELECT x~HASH' 10
   'step \ufffd,~HASH' 10
 
-Logs that are removed during the run are an error. A script that changes the
+Logs that are removed or truncated during the run are an error. A script that changes the
 folder and the umask of the process changes nothing about result files.
 
   $ cat >remove.lua <<'EOF'
@@ -519,6 +519,25 @@ folder and the umask of the process changes nothing about result files.
   --report=hdr: lost was removed or replaced during the run: its content is lost
   1
   0
+  $ cat >truncate.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > function event()
+  >    while io.open("lost"):seek("end") == 0 do ffi.C.usleep(1000) end
+  >    io.open("lost", "w"):close()
+  > end
+  > EOF
+  $ for kind in csv ndjson hdr; do
+  >     sysbench ./truncate.lua --events=1 --report=$kind=lost run 2>&1 >text
+  >     echo $?
+  >     rm -f lost
+  > done | sed 's/^ALERT: //; s/; the run continues.*//'
+  --report=csv: lost was truncated or overwritten during the run: its content is lost
+  1
+  --report=ndjson: lost was truncated or overwritten during the run: its content is lost
+  1
+  --report=hdr: lost was truncated or overwritten during the run: its content is lost
+  1
   $ cat >change.lua <<'EOF'
   > local ffi = require("ffi")
   > ffi.cdef("int chdir(const char *); unsigned umask(unsigned);")

@@ -191,6 +191,72 @@ static void loss_of_the_file_is_an_error(void)
     }
 }
 
+// Truncated, also if more is written then; overwritten; without any change.
+static void change_of_the_file_is_an_error(void)
+{
+    for (int i = 0; i < 8; i++) {
+        enum sb_target_mode mode = i & 1 ? SB_TARGET_LINES : SB_TARGET_WHOLE;
+        const char *name = i & 1 ? "changed" : "changed.part";
+        struct sb_target t;
+        struct sb_err err = { 0 };
+
+        CHECK_INT(sb_target_open(&t, "changed", mode, &err), 0);
+        CHECK_INT(sb_target_begin(&t, &err), 0);
+        fputs("first\n", t.file);
+        CHECK_INT(sb_target_flush(&t, &err), 0);
+        if (i / 2 < 2)
+            CHECK_INT(truncate(name, 3), 0);
+        else if (i / 2 == 2)
+            put(name, "of another program");
+        if (i / 2 > 0)
+            fputs("second\n", t.file);
+        if (i / 2 == 1)
+            fflush(t.file);
+        CHECK_INT(sb_target_commit(&t, &err), i / 2 < 3 ? SB_ESYS : 0);
+        CHECK_STR(err.msg,
+            i / 2 < 3 ? "changed was truncated or overwritten during the run: "
+                        "its content is lost"
+                      : "");
+        sb_target_done(&t);
+        if (i / 2 == 3)
+            CHECK_STR(get("changed"), "first\nsecond\n");
+        unlink("changed");
+    }
+}
+
+// Between two writes without sb_target_flush().
+static void a_hole_is_an_error(void)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_target_open(&t, "hole", SB_TARGET_LINES, &err), 0);
+    fputs("first\n", t.file);
+    fflush(t.file);
+    CHECK_INT(truncate("hole", 0), 0);
+    fputs("second\n", t.file);
+    fflush(t.file);
+    CHECK_INT(sb_target_commit(&t, &err), SB_ESYS);
+    sb_target_done(&t);
+    unlink("hole");
+}
+
+// What was cut is no loss.
+static void the_end_of_a_file_can_be_replaced(void)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_target_open(&t, "cut", SB_TARGET_LINES, &err), 0);
+    fputs("one, two", t.file);
+    CHECK_INT(sb_target_flush(&t, &err), 0);
+    CHECK_INT(sb_target_cut(&t, 5, &err), 0);
+    fputs("2", t.file);
+    CHECK_INT(sb_target_commit(&t, &err), 0);
+    sb_target_done(&t);
+    CHECK_STR(get("cut"), "one, 2");
+}
+
 static void failure_adds_nothing(void)
 {
     struct rlimit old, limit;
@@ -305,6 +371,9 @@ CHECK_FILE
     RUN(only_regular_files_are_parts);
     RUN(chosen_names_are_those_of_regular_files);
     RUN(loss_of_the_file_is_an_error);
+    RUN(change_of_the_file_is_an_error);
+    RUN(a_hole_is_an_error);
+    RUN(the_end_of_a_file_can_be_replaced);
     RUN(failure_adds_nothing);
     RUN(failure_of_close_is_an_error);
     RUN(two_writers);
