@@ -15,8 +15,9 @@ struct sb__app_beside {
     struct sb_beside *process; // NULL: could not be created
     struct sb_beside_figures figures;
     char name[SB_BESIDE_NAME];
-    uint64_t measured; // CLOCK_MONOTONIC in ns
-    sigset_t mask;     // of the main thread before sb__app_beside_begin()
+    uint64_t measured;  // CLOCK_MONOTONIC in ns
+    sigset_t mask;      // of the main thread before sb__app_beside_begin()
+    struct sb_err lost; // why the output is lost; code 0: it is not
 };
 
 static bool given(const struct sb_app *a, const char *name)
@@ -215,6 +216,12 @@ void sb__app_beside_measured(struct sb_app *a, int64_t warmup_ns)
         sb_log(SB_LOG_ALERT, "%s", err.msg);
 }
 
+static void look_at_output(struct sb__app_beside *b)
+{
+    if (b->lost.code == 0 && sb_beside_look(b->process, &b->lost))
+        sb_log(SB_LOG_ALERT, "%s", b->lost.msg);
+}
+
 void sb__app_beside_interval(struct sb_app *a, const struct sb_report *r)
 {
     struct sb__app_beside *b = a->beside;
@@ -223,6 +230,7 @@ void sb__app_beside_interval(struct sb_app *a, const struct sb_report *r)
         return;
     b->measured = r->start_ns;
     copy_state(&b->figures.command, b->process, b->measured);
+    look_at_output(b);
     if (sb_beside_figures_add(&b->figures, r))
         sb_log(
             SB_LOG_WARNING, "--beside: an interval is missing: out of memory");
@@ -271,6 +279,7 @@ int sb__app_beside_end(struct sb_app *a, bool printed, int status)
 
     release_signals(b);
     copy_state(&b->figures.command, b->process, b->measured);
+    look_at_output(b);
     const struct sb_beside_command *c = &b->figures.command;
 
     a->facts.beside = &b->figures;
@@ -282,7 +291,8 @@ int sb__app_beside_end(struct sb_app *a, bool printed, int status)
         sb_log(SB_LOG_WARNING,
             "--beside: %s was stopped, because the run ended before it",
             b->name);
-    bool failed = !c->started || (!c->stopped && c->status != 0);
+    bool failed = !c->started || (!c->stopped && c->status != 0) ||
+                  b->lost.code;
 
     if (status == SB_EXIT_OK && sig)
         return 128 + sig;

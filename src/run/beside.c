@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -93,7 +94,9 @@ struct sb_beside {
     const struct sb_beside_opts *o;
     char name[SB_BESIDE_NAME];
     char *path;  // of the output, as in messages; NULL: fd is -1
+    char *whole; // the same from the root
     int fd;      // output; -1: those of the program
+    off_t size;  // of the output, in the last sb_beside_look()
     uint64_t at; // time of the start
     pthread_t thread;
     // Protected by the mutex.
@@ -180,21 +183,19 @@ static int open_output(
         return 0;
     if (make_path(b, number, alone))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    char *whole = sb_outfile_path(b->path);
-
-    if (!whole)
+    b->whole = sb_outfile_path(b->path);
+    if (!b->whole)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     bool given = *b->o->output && !alone; // may name a pipe or a device
     const char *why = "";
     int rc = 0;
 
-    b->fd = given ? open_given(whole, &why)
-                  : sb_outfile_open(whole, O_WRONLY | O_APPEND, &why);
+    b->fd = given ? open_given(b->whole, &why)
+                  : sb_outfile_open(b->whole, O_WRONLY | O_APPEND, &why);
     if (b->fd < 0 || (!given && ftruncate(b->fd, 0)))
         rc = sb_err_set(err, SB_ESYS, "%s: cannot write to '%s': %s",
             *b->o->output ? "--beside-output" : "--beside", b->path,
             *why ? why : strerror(errno));
-    free(whole);
     return rc;
 }
 
@@ -213,6 +214,7 @@ int sb_beside_create(struct sb_beside **out, const struct sb_beside_opts *o,
 
     if (rc) {
         free(b->path);
+        free(b->whole);
         free(b);
         return rc;
     }
@@ -471,6 +473,24 @@ void sb_beside_state(struct sb_beside *b, struct sb_beside_state *state)
     pthread_mutex_unlock(&b->lock);
 }
 
+int sb_beside_look(struct sb_beside *b, struct sb_err *err)
+{
+    struct stat ours, now;
+
+    if (b->fd < 0 || fstat(b->fd, &ours) || !S_ISREG(ours.st_mode))
+        return 0;
+    bool shrunk = ours.st_size < b->size;
+
+    b->size = ours.st_size;
+    if (!shrunk && stat(b->whole, &now) == 0 && now.st_dev == ours.st_dev &&
+        now.st_ino == ours.st_ino)
+        return 0;
+    return sb_err_set(err, SB_ESYS,
+        "--beside: %s was removed, replaced or truncated during the run: the "
+        "output of %s is not complete",
+        b->path, b->name);
+}
+
 bool sb_beside_wait(struct sb_beside *b, uint64_t ns)
 {
     pthread_mutex_lock(&b->lock);
@@ -548,6 +568,7 @@ void sb_beside_destroy(struct sb_beside *b)
     if (b->fd >= 0)
         close(b->fd);
     free(b->path);
+    free(b->whole);
     pthread_cond_destroy(&b->changed);
     pthread_mutex_destroy(&b->lock);
     free(b);

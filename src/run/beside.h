@@ -65,6 +65,9 @@ int sb_beside_create(struct sb_beside **out, const struct sb_beside_opts *o,
 int sb_beside_start(struct sb_beside *b, uint64_t ns, struct sb_err *err);
 // Any thread.
 void sb_beside_state(struct sb_beside *b, struct sb_beside_state *state);
+// Looks at the output, from time to time. SB_ESYS if another process has
+// removed, replaced or truncated its file.
+int sb_beside_look(struct sb_beside *b, struct sb_err *err);
 // Waits until the command has ended or will not be started, at most until this
 // time. Returns whether that is so. Any thread.
 bool sb_beside_wait(struct sb_beside *b, uint64_t ns);

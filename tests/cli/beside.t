@@ -86,6 +86,12 @@ only its name.
   $ grep -l s3cret out2 p.json *.log
   [1]
 
+Output that is lost makes the run fail.
+
+  $ sysbench e.lua --time=1 --beside='echo one; rm echo.beside.log' --report=none run
+  ALERT: --beside: echo.beside.log was removed, replaced or truncated during the run: the output of echo is not complete
+  [1]
+
 A command that fails makes the run fail; its figures are kept.
 
   $ sysbench e.lua --time=1 --beside='echo why; exit 3' --beside-name=dump \

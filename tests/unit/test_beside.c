@@ -252,6 +252,26 @@ static void has_a_file_for_its_output(void)
     CHECK(access("given", F_OK) != 0);
 }
 
+// 0 whole, 1 truncated, 2 removed.
+static void loss_of_its_output_is_noticed(void)
+{
+    for (int i = 0; i < 3; i++) {
+        struct sb_beside_opts o = opts("true");
+        struct sb_beside *b;
+        struct sb_err err = { 0 };
+
+        o.output = "loss";
+        CHECK_INT(sb_beside_create(&b, &o, 0, false, &err), 0);
+        CHECK_INT(sb_beside_look(b, &err), 0);
+        CHECK_INT(truncate("loss", 10), 0); // as if it was written
+        CHECK_INT(sb_beside_look(b, &err), 0);
+        if (i > 0)
+            CHECK_INT(i == 1 ? truncate("loss", 5) : unlink("loss"), 0);
+        CHECK_INT(sb_beside_look(b, &err), i > 0 ? SB_ESYS : 0);
+        sb_beside_destroy(b);
+    }
+}
+
 static void check_name(const char *command, const char *want)
 {
     struct sb_beside_opts o = opts(command);
@@ -338,6 +358,7 @@ CHECK_FILE
     RUN(leaves_no_process);
     RUN(is_killed_if_the_program_exits);
     RUN(has_a_file_for_its_output);
+    RUN(loss_of_its_output_is_noticed);
     RUN(is_named_by_its_first_word);
     RUN(has_a_default_start);
     RUN(options_are_checked);
