@@ -9,6 +9,7 @@
 #include "job/job.h"
 #include "kit/clock.h"
 #include "run/run_private.h"
+#include "run/signals.h"
 #include "run/user_private.h"
 
 void sb__run_stop(struct sb_run *run)
@@ -61,6 +62,11 @@ void sb__run_on_signal(void *arg, int sig)
     pthread_mutex_lock(&run->lock);
     run->signal = sig;
     pthread_mutex_unlock(&run->lock);
+    if (atomic_load(&run->over))
+        sb_log(SB_LOG_NOTICE,
+            "%s: the run has ended; waiting for its report and the script's "
+            "done(). A second signal exits at once.",
+            sb_signals_name(sig));
     sb__run_stop(run);
 }
 

@@ -222,6 +222,7 @@ static bool perform_run(
     bool all = watch_users(run, m, &w, &end);
     uint64_t now = sb_clock_monotonic();
 
+    atomic_store(&run->over, true);
     sb__holds_end(run);
 
     pthread_mutex_lock(&run->lock);

@@ -92,6 +92,7 @@ struct sb_run {
 
     _Alignas(64) struct sb_stats stats[SB_PHASES];
     _Atomic bool stop;
+    _Atomic bool over; // the users have ended: reports and done() follow
     // Written by all users, so not in a cache line that all of them read.
     _Alignas(64) _Atomic uint64_t claims; // events started under --events
     _Atomic bool used_up; // of a run with stages: all of --events

@@ -25,6 +25,23 @@ The same if a signal ended the run: what done() finds is not lost.
   $ grep -v '^SIGINT: stopping' err
   FATAL: `done' function failed: done.lua:1: no
 
+A done() that does not end: the first signal says what the program waits for, the second
+one ends it.
+
+  $ cat >endless.lua <<'EOF'
+  > function event() end
+  > function done()
+  >    io.open("here", "w"):close()
+  >    while true do end
+  > end
+  > EOF
+  $ (exec sysbench endless.lua run --events=1 >out 2>err) & pid=$!
+  $ while ! [ -e here ]; do sleep 0.1; done; kill -TERM $pid
+  $ while ! grep -q SIGTERM err; do sleep 0.1; done; kill -TERM $pid; wait $pid
+  [143]
+  $ cat err
+  SIGTERM: the run has ended; waiting for its report and the script's done(). A second signal exits at once.
+
 A script that ends the program with os.exit() chooses the status. It is said once that
 there is no report, also if several users do so, in a run and in a command of users. Other
 uses of the library say nothing.
