@@ -94,7 +94,8 @@ static void on_warmup(void *data, int64_t ns)
     fflush(stdout);
 }
 
-// Returns true if the script printed the report with a hook of its own.
+// Returns true if the script printed the report with a hook of its own. If that
+// fails, the report is printed without it.
 static bool call_report_hook(struct sb__listening *t, const struct sb_report *r)
 {
     struct sb_err err = { 0 };
@@ -106,7 +107,7 @@ static bool call_report_hook(struct sb__listening *t, const struct sb_report *r)
         t->status = SB_EXIT_FAILED;
     }
     fflush(stdout);
-    return true;
+    return err.code == 0;
 }
 
 // Gives the text reporter what it needs to know about this run.
@@ -311,6 +312,9 @@ int sb__app_status_of(const struct sb_run_result *res)
     case SB_END_HUNG:
         return SB_EXIT_FORCED;
     case SB_END_FAILED:
+        // With os.exit(), a script chooses the status.
+        if (res->err.code == SB_ESCRIPT && res->err.native)
+            return res->err.native;
         break;
     }
     return SB_EXIT_FAILED;
@@ -365,8 +369,10 @@ static void on_final(void *data, const struct sb_report *r)
         .planned = (double)t->a->run.time / 1e9,
         .warmup = r->warmup };
     draft_files(t, r);
-    if (t->a->script && sb_script_before_final(t->a->script, &err))
+    if (t->a->script && sb_script_before_final(t->a->script, &err)) {
         sb_log(SB_LOG_FATAL, "%s", err.msg);
+        t->status = SB_EXIT_FAILED;
+    }
     if (!call_report_hook(t, r)) {
         sb_text_final(&t->a->text, r);
         print_script_line(t, r);

@@ -44,7 +44,8 @@ enum sb_errcode {
 // valid after the object that failed was freed. All zero means "no error".
 struct sb_err {
     int code;      // 0 or SB_E*
-    int native;    // the error number of the database or errno, 0 if none
+    int native;    // the error number of the database, errno, or the exit
+                   // status that a script has chosen; 0 if none
     char state[8]; // SQLSTATE, "" if none
     char msg[496]; // one sentence without a final newline
 };

@@ -3,8 +3,8 @@
 // Changes to Lua's libraries. Seeds math.random(), because LuaJIT gives it the
 // same numbers in every state. Replaces print(), because many states
 // print at the same time, ffi.load(), because the garbage collection before
-// the start of a run would unload libraries that scripts still use, and in the
-// states of users os.exit(), because it would end a run without a word.
+// the start of a run would unload libraries that scripts still use, and
+// os.exit(), because it would end a run without its report.
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -152,18 +152,55 @@ void sb__libs_ending(void)
     pthread_mutex_lock(&ending);
 }
 
+// Ends the run of this user, which so has its report. The script cannot catch
+// it: the error only ends what the script does now.
+static int end_run(
+    lua_State *L, struct sb__state *st, const char *code, int status)
+{
+    struct sb_err err;
+
+    sb_err_set(
+        &err, SB_ESCRIPT, "the script ended the run with os.exit(%.40s)", code);
+    err.native = status;
+    sb_user_fail_run(st->user, &err);
+    atomic_store(&st->canceled, true);
+    return luaL_error(L, "os.exit(%s)", code);
+}
+
+// Whether os.exit() ends the process: before a run, after it, in a command, and
+// in a process that the script has created.
+static bool may_exit(const struct sb__state *st)
+{
+    if (atomic_load(&process) && getpid() != atomic_load(&process))
+        return true;
+    return st->user ? sb_user_has_task(st->user)
+                    : st == st->script->main && !st->closing;
+}
+
 // os.exit([code]). Upvalue 1: the original function.
 static int exit_program(lua_State *L)
 {
     const char *code = lua_toboolean(L, 1) ? "true" : "false";
-    int n = lua_gettop(L);
+    int n = lua_gettop(L), status = !lua_toboolean(L, 1);
 
     if (!lua_isboolean(L, 1)) {
-        (void)luaL_optint(L, 1, 0); // raises the error of the original
+        status = luaL_optint(L, 1, 0); // raises the error of the original
         code = lua_isnoneornil(L, 1) ? "" : lua_tostring(L, 1);
     }
-    sb__libs_ending();
-    say_ended("os.exit", code);
+    lua_getfield(L, LUA_REGISTRYINDEX, SB__STATE);
+    struct sb__state *st = lua_touserdata(L, -1);
+
+    lua_pop(L, 1);
+    if (!may_exit(st))
+        return st->user ? end_run(L, st, code, status & 0xff)
+                        : luaL_error(L,
+                              "os.exit(%s) cannot end the program here: the "
+                              "report is not complete",
+                              code);
+    if (st->user) {
+        sb__libs_ending();
+        say_ended("os.exit", code);
+    }
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     lua_call(L, n, 0);

@@ -238,6 +238,14 @@ int sb_script_before_final(struct sb_script *s, struct sb_err *err)
     return sb__state_call(s->report, "report_cumulative", 1, 0, err);
 }
 
+// The rest of the program needs the memory that the hook has used up.
+static void drop_report_state(struct sb_script *s)
+{
+    sb__state_free(s->report);
+    s->report = NULL;
+    s->report_interval = s->report_final = s->report_line = false;
+}
+
 static int call_hook(struct sb_script *s, const struct sb_report *r,
     const char *hook, int nresults, struct sb_err *err)
 {
@@ -252,6 +260,8 @@ static int call_hook(struct sb_script *s, const struct sb_report *r,
     lua_pushboolean(s->report->L, r->final);
     rc = sb__state_call(s->report, hook, 2, nresults, err);
     s->reported = NULL;
+    if (rc == SB_ENOMEM)
+        drop_report_state(s);
     return rc;
 }
 

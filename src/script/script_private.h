@@ -113,6 +113,7 @@ struct sb__state {
     _Atomic bool canceled;
     bool own_loop;           // the script has a thread_run()
     bool counted;            // sb__libs_user_begins() was called
+    bool closing;            // only finalizers still run
     struct sb__lines *lines; // while they are watched, or NULL
 };
 
@@ -202,7 +203,10 @@ bool sb__lazy_unsupported(const char *code, size_t len);
 // In the registry: the seed of math.random().
 #define SB__SEED "sysbench.seed"
 
-// Replace Lua's print(), os.exit() of a user, and ffi.load(), and seed
+// In the registry: struct sb__state.
+#define SB__STATE "sysbench.state"
+
+// Replace Lua's print(), os.exit(), and ffi.load(), and seed
 // math.random() (libs.c). The library is on the stack top, except for
 // sb__libs_init(), which changes globals.
 void sb__libs_init(lua_State *L);

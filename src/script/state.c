@@ -333,6 +333,8 @@ static int build(lua_State *L)
     lua_gc(L, LUA_GCSTOP, 0); // nearly all that follows stays
     lua_pushnumber(L, sb_random_seed_of(st->random));
     lua_setfield(L, LUA_REGISTRYINDEX, SB__SEED);
+    lua_pushlightuserdata(L, st);
+    lua_setfield(L, LUA_REGISTRYINDEX, SB__STATE);
     // The main state and the report state need not save memory.
     if (st->user && !sb__codes_need_full(&st->script->codes)) {
         sb__lazy_libs(L);
@@ -340,12 +342,9 @@ static int build(lua_State *L)
         luaL_openlibs(L);
         lua_getglobal(L, "math");
         sb__libs_math(L);
-        lua_pop(L, 1);
-        if (st->user) {
-            lua_getglobal(L, "os");
-            sb__libs_os(L);
-            lua_pop(L, 1);
-        }
+        lua_getglobal(L, "os");
+        sb__libs_os(L);
+        lua_pop(L, 2);
     }
     sb__codes_begin(L);
     sb__libs_init(L);
@@ -469,6 +468,7 @@ void sb__state_free(struct sb__state *st)
         return;
     // No other thread can cancel it.
     assert(!st->user || st->user->part[st->script->workload.slot] != st);
+    st->closing = true;
     // Lua finalizers free connections, so the context must still exist.
     if (st->L)
         lua_close(st->L);

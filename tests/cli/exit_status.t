@@ -42,28 +42,46 @@ one ends it.
   $ cat err
   SIGTERM: the run has ended; waiting for its report and the script's done(). A second signal exits at once.
 
-A script that ends the program with os.exit() chooses the status. It is said once that
-there is no report, also if several users do so, in a run and in a command of users. Other
-uses of the library say nothing.
+os.exit() of a user ends the run with its report, and chooses the status, which is not 0. A
+command of users ends at once. Other uses of the library say nothing.
 
   $ leaves() {
   >     echo "$1" >exit.lua
   >     shift
+  >     rm -f exit.json
   >     sysbench exit.lua --threads=8 --time=60 "$@" 2>&1 >out; status=$?
   >     grep -c 'total time:' out
   >     return $status
   > }
-  $ leaves 'function event() os.exit(0) end' run
-  WARNING: the script ended the program with os.exit(0); the command is not complete, and there is no report
-  0
-  $ leaves 'function event() os.exit(5) end' --workers=1 run
-  WARNING: the script ended the program with os.exit(5); the command is not complete, and there is no report
-  0
+  $ files="--report=text,json=exit.json"
+  $ leaves 'function event() os.exit(0) end' $files run
+  FATAL: the script ended the run with os.exit(0)
+  1
+  [1]
+  $ "$SB_SRCDIR/tests/check-result" exit.json
+  $ leaves 'function event() pcall(os.exit, 5) end' --workers=1 run
+  FATAL: the script ended the run with os.exit(5)
+  1
   [5]
   $ leaves 'function event() for _ in pairs(os) do end os.exit(false) end' run
-  WARNING: the script ended the program with os.exit(false); the command is not complete, and there is no report
-  0
+  FATAL: the script ended the run with os.exit(false)
+  1
   [1]
+  $ leaves 'function thread_init() os.exit(4) end function event() end' run
+  FATAL: the script ended the run with os.exit(4)
+  0
+  [4]
+  $ leaves 'function event() end function thread_done() os.exit(0) end' --events=9 $files run
+  FATAL: the script ended the run with os.exit(0)
+  1
+  [1]
+  $ "$SB_SRCDIR/tests/check-result" exit.json
+  $ gc='p = newproxy(true) getmetatable(p).__gc = function() os.exit(0) end'
+  $ leaves "$gc function event() end" --events=9 $files run
+  FATAL: the script ended the run with os.exit(0)
+  1
+  [1]
+  $ "$SB_SRCDIR/tests/check-result" exit.json
   $ task='sysbench.cmdline.commands = { go = { function() os.exit() end,'
   $ leaves "$task sysbench.cmdline.PARALLEL_COMMAND } }" go
   WARNING: the script ended the program with os.exit(); the command is not complete, and there is no report
@@ -71,7 +89,25 @@ uses of the library say nothing.
   $ leaves 'os.exit(6)' run
   0
   [6]
+  $ leaves 'function event() end function done() os.exit(7) end' --events=9 run
+  1
+  [7]
   $ leaves 'function event() os.time() pcall(os.exit, {}) end' --events=20 run
+  1
+
+A hook of reports cannot end the program or keep it from the report.
+
+  $ ends='local n = 0 function event() n = n + 1 return n > 9 end'
+  $ for hook in report_line report_cumulative; do
+  >     leaves "$ends function sysbench.hooks.$hook() os.exit(0) end" $files run
+  >     echo $?
+  >     "$SB_SRCDIR/tests/check-result" exit.json
+  > done
+  FATAL: `report_line' function failed: exit.lua:1: os.exit(0) cannot end the program here: the report is not complete
+  1
+  1
+  FATAL: `report_cumulative' function failed: exit.lua:1: os.exit(0) cannot end the program here: the report is not complete
+  1
   1
 
 The report of a failed run begins with a line that says so.

@@ -410,9 +410,9 @@ process. If done() fails, the files say so.
   $ echo 'function event() end
   > function sysbench.hooks.report_cumulative() os.exit(0) end' >last.lua
   $ ended
-  status 0
-  10 0
-  0
+  status 1
+  10 1
+  1
   l.csv l.hdr l.hgrm l.json l.nd l.xml  (no-eol)
   $ echo 'function event() end
   > function done() ffi.cdef("int kill(int, int); int getpid(void);")

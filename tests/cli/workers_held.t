@@ -238,6 +238,23 @@ is too small for.
   1
   1
 
+A hook of reports that uses up the memory does not keep the run from its report.
+
+  $ cat >hook.lua <<'EOF'
+  > local n = 0
+  > function event() n = n + 1 return n > 9 end
+  > function sysbench.hooks.report_cumulative()
+  >    local t = {}
+  >    for i = 1, 1e9 do t[i] = ("x"):rep(1e4) .. i end
+  > end
+  > EOF
+  $ (ulimit -v 400000; bench --report=text,json=hook.json hook.lua)
+  [1]
+  $ grep FATAL err; grep -c 'total time:' out
+  FATAL: `report_cumulative' function failed: not enough memory
+  1
+  $ "$SB_SRCDIR/tests/check-result" hook.json
+
 At the start, memory may be refused to a stack, to a Lua state that LuaJIT is creating, or
 to the stack of the main thread: whatever it is, one sentence says so.
 
