@@ -289,9 +289,43 @@ static int add_stages(struct merge *m, struct sb_err *err)
     return rc;
 }
 
+// The largest of the sums of times, in ns.
+static double longest_sum(const struct sb_snap *s)
+{
+    double most = fmax(fmax((double)s->c.service_ns, (double)s->c.response_ns),
+        fmax((double)s->c.lag_ns, (double)s->c.client_delay_ns));
+
+    for (unsigned i = 0; i < s->nops; i++)
+        most = fmax(most, (double)s->op[i].ns);
+    return most;
+}
+
+static int check_times(const struct merge *m, struct sb_err *err)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < m->nruns; i++) {
+        const struct sb_result_run *r = m->run[i];
+        double most = longest_sum(&r->snap);
+
+        for (unsigned k = 0; k < r->report.nstages; k++)
+            most = fmax(most, longest_sum(r->report.stages[k].snap));
+        sum += most;
+    }
+    return sum < (double)INT64_MAX
+               ? 0
+               : sb_err_set(err, SB_EUSAGE,
+                     "the runs cannot be merged: the sums of their times are "
+                     "too large");
+}
+
 static int add_all(struct merge *m, struct sb_err *err)
 {
-    int rc = sb_stats_init(&m->stats, 1, 1, false);
+    int rc = check_times(m, err);
+
+    if (rc)
+        return rc;
+    rc = sb_stats_init(&m->stats, 1, 1, false);
 
     if (rc)
         return sb_err_set(err, rc, "out of memory");

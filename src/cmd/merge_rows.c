@@ -339,7 +339,7 @@ static void add_heat(
     for (size_t i = 1; i < n; i++) {
         double bucket = v[0] + (double)i - 1;
 
-        if (bucket >= 0 && bucket < SB_HEAT_BUCKETS && v[i] > 0 && v[i] < 1e18)
+        if (bucket >= 0 && bucket < SB_HEAT_BUCKETS && v[i] > 0 && v[i] < 1e15)
             heat[(size_t)bucket] += (uint64_t)v[i];
     }
 }

@@ -25,15 +25,26 @@ bool sb__result_is_count(const json_t *value, uint64_t *n)
     return *end == '\0' && errno == 0;
 }
 
+static bool is_time(const char *name)
+{
+    size_t len = strlen(name);
+
+    return strcmp(name, "min") == 0 || strcmp(name, "max") == 0 ||
+           strcmp(name, "sum") == 0 ||
+           (len > 3 && strcmp(name + len - 3, "_ns") == 0);
+}
+
 int sb__result_count(
     const json_t *o, const char *name, uint64_t *n, struct sb_err *err)
 {
     const json_t *value = json_object_get(o, name);
 
     *n = 0;
-    if (!value || json_is_null(value) || sb__result_is_count(value, n))
-        return 0;
-    return sb_err_set(err, SB_EUSAGE, "\"%s\" is not a count", name);
+    if (value && !json_is_null(value) && !sb__result_is_count(value, n))
+        return sb_err_set(err, SB_EUSAGE, "\"%s\" is not a count", name);
+    if ((double)*n > (is_time(name) ? SB__LONGEST : SB__LARGEST))
+        return sb_err_set(err, SB_EUSAGE, "\"%s\" is too large", name);
+    return 0;
 }
 
 static int read_bucket(
@@ -53,6 +64,9 @@ static int read_bucket(
             "a histogram has a bucket from %llu to %llu ns, which sysbench "
             "does not use",
             (unsigned long long)low, (unsigned long long)high);
+    if ((double)count + (double)h->total > SB__LARGEST)
+        return sb_err_set(
+            err, SB_EUSAGE, "a histogram has counts that are too large");
     return sb_hist_snap_put(h, index, count);
 }
 
@@ -72,7 +86,8 @@ int sb__result_buckets(const json_t *o, struct sb_hist_snap *h, uint64_t *count,
 enum {
     WHOLE = 1,    // no fraction
     SIGNED = 2,   // may be negative
-    ANY_SIZE = 4, // of a script's metric, which may be beyond 2^64
+    ANY_SIZE = 4, // of a script's metric
+    TIME = 32,    // up to SB__LONGEST
     LIST = 8,     // may be a list of such numbers
     OBJECT = 16,  // may be an object instead
 };
@@ -107,13 +122,13 @@ static const struct number {
     { "latency_pct_ms", 0 },
     { "load", 0 },
     { "max", ANY_SIZE },
-    { "max_ns", WHOLE | LIST },
+    { "max_ns", WHOLE | LIST | TIME },
     { "maximum", 0 },
     { "mean", 0 },
     { "measured_value", 0 },
     { "memory_bytes", WHOLE },
     { "min", ANY_SIZE },
-    { "min_ns", WHOLE | LIST },
+    { "min_ns", WHOLE | LIST | TIME },
     { "missed", WHOLE },
     { "misses", WHOLE },
     { "others", WHOLE },
@@ -135,7 +150,7 @@ static const struct number {
     { "scale", ANY_SIZE },
     { "scheduled", WHOLE },
     { "seconds", 0 },
-    { "service_ns", WHOLE | LIST },
+    { "service_ns", WHOLE | LIST | TIME },
     { "share", 0 },
     { "signal", WHOLE },
     { "skipped", WHOLE },
@@ -169,17 +184,20 @@ static int check_number(
     double v = json_number_value(value);
     uint64_t count;
 
-    if (json_is_null(value) || (json_is_object(value) && (n->flags & OBJECT)) ||
-        (json_is_string(value) && sb__result_is_count(value, &count)))
+    if (json_is_null(value) || (json_is_object(value) && (n->flags & OBJECT)))
         return 0;
+    bool digits = json_is_string(value) && sb__result_is_count(value, &count);
+    if (digits)
+        v = (double)count;
     bool negative = v < 0 && !(n->flags & SIGNED);
-    if ((n->flags & WHOLE) && (!json_is_integer(value) || negative))
+    if ((n->flags & WHOLE) && !digits && (!json_is_integer(value) || negative))
         return wrong(n->name, "not a count", err);
-    if (!json_is_number(value))
+    if (!digits && !json_is_number(value))
         return wrong(n->name, "not a number", err);
     if (negative)
         return wrong(n->name, "negative", err);
-    if (fabs(v) > SB__LARGEST && !(n->flags & ANY_SIZE))
+    double most = n->flags & TIME ? SB__LONGEST : SB__LARGEST;
+    if (fabs(v) > most && !(n->flags & ANY_SIZE))
         return wrong(n->name, "too large", err);
     return 0;
 }

@@ -6,8 +6,11 @@
 
 #include "out/result_file.h"
 
-// 2^64: no number is larger, except those of scripts.
-#define SB__LARGEST 18446744073709551616.0
+// 2^53: a run reaches no larger number, except for sums of times and numbers of
+// scripts. Counts up to here can be added without an overflow.
+#define SB__LARGEST 9007199254740992.0
+// 2^63 ns: the maximum of a time, and of a sum of times.
+#define SB__LONGEST 9223372036854775808.0
 // What follows the name of a list of rows on its line.
 #define SB__ROWS_MARK "\"rows\":[\n"
 

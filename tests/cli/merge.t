@@ -28,6 +28,16 @@ Not with tsan: one thread.
   True
   [3, 2] limit
   True
+
+Sums that would overflow are an error.
+
+  $ for i in 1 2; do
+  >     sed 's/"response_ns":[0-9]*/"response_ns":9000000000000000000/' $i.json >long$i.json
+  > done
+  $ sysbench show long1.json | grep 'total number'
+      total number of events:              300
+  $ sysbench merge long1.json long2.json 2>&1 >out | grep -v WARNING
+  FATAL: the runs cannot be merged: the sums of their times are too large
   $ sysbench merge 1.json 2.json | sysbench show - | grep 'total number'
   WARNING: the runs have different options: events 300 / 200
       total number of events:              500

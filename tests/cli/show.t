@@ -259,14 +259,20 @@ ones. `wrong PATTERN VALUE...` replaces the first match by each value.
   : "seconds" is negative
   : "seconds" is too large
   : "seconds" is not a number
-  $ wrong '"completed":("[0-9]*"|[0-9]+)' '"NaN"' '"-1"' -1
+  $ wrong '"completed":("[0-9]*"|[0-9]+)' '"NaN"' '"-1"' -1 9223372036854775807 '"18446744073709551615"'
   : "completed" is not a count
   : "completed" is not a count
   : "completed" is not a count
+  : "completed" is too large
+  : "completed" is too large
   $ wrong '"sum":(\d+)' NaN '"NaN"' -1
    is not valid JSON: line *, column *: invalid token near 'NaN' (glob)
   : "sum" is not a number
   : "sum" is negative
+  $ wrong '"latency":\{[^}]*"sum":(\d+)' '"18446744073709551615"'
+  : "sum" is too large
+  $ wrong '"histogram":\[\[\d+,\d+,(\d+)' 9223372036854775807
+  : a histogram has counts that are too large
   $ wrong '"value":(6)' '"NaN"' -1
   : metric 'depth': the value must be a number of at least 0
   : metric 'depth': the value must be a number of at least 0
