@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app_sweep_private.h"
+#include "base/escape.h"
 #include "base/log.h"
 #include "cmd/sides.h"
 
@@ -39,9 +40,11 @@ void sb__sweep_name(
     const struct sb_app_sweep *s, unsigned run, char *out, size_t size)
 {
     struct sb_fact swept[SB_SWEEP_OPTIONS_MAX];
+    char text[400];
 
     sb_sweep_values(&s->plan, run, swept);
-    sb_sweep_text(swept, s->plan.noptions, out, size);
+    sb_sweep_text(swept, s->plan.noptions, text, sizeof(text));
+    sb_escape_line(out, size, text);
 }
 
 // Lines -----------------------------------------------------------------------
@@ -49,11 +52,12 @@ void sb__sweep_name(
 void sb__sweep_print_plan(const struct sb_app *a)
 {
     const struct sb_sweep_plan *p = &a->sweep->plan;
+    char test[1024];
 
     if (sb__app_quiet(a))
         return;
-    printf(
-        "Sweep of %s: %u run%s", a->test, p->nruns, p->nruns == 1 ? "" : "s");
+    sb_escape_line(test, sizeof(test), a->test);
+    printf("Sweep of %s: %u run%s", test, p->nruns, p->nruns == 1 ? "" : "s");
     if (p->rounds > 1)
         printf(" (%u combination%s, %u rounds%s)", p->npoints,
             p->npoints == 1 ? "" : "s", p->rounds,

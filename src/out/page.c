@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/escape.h"
+
 // The style sheets and scripts of the page, in the order in which they are
 // included. Files named uPlot* are in the folder of the charts library.
 static const char *const styles[] = { "uPlot.min.css", "report.css" };
@@ -71,7 +73,10 @@ static int puts_(struct writer *w, const char *text)
 // Text in an element or in an attribute in double quotes.
 static int put_text(struct writer *w, const char *text)
 {
-    for (const char *p = text; *p; p++) {
+    char copy[8192]; // names of files may be in any encoding
+
+    sb_utf8_copy(copy, sizeof(copy), text);
+    for (const char *p = copy; *p; p++) {
         const char *entity = NULL;
         int rc;
 
