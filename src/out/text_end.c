@@ -30,8 +30,8 @@ void sb_text_end(struct sb_text *t, const struct sb_outcome *o,
             of, why);
     else if (o->overrun > 0)
         fprintf(t->out,
-            "The run took %.1f s instead of %g: users were still busy after "
-            "--time\n\n",
-            times->seconds, times->seconds - o->overrun);
+            "The run took %.1f s longer than --time: users were still "
+            "busy\n\n",
+            o->overrun);
     fflush(t->out);
 }

@@ -344,10 +344,19 @@ of 3 s are longer than 4 s by more than 1 s and 5 %; one is not longer at all.
   $ echo 'function event() os.execute("sleep 3") end' >slow.lua
   $ took() { sed -n "s/took [0-9.]* s/took N s/p"; }
   $ sysbench slow.lua run --time=4 --report=json=late.json 2>&1 | took
-  The run took N s instead of 4: users were still busy after --time
+  The run took N s longer than --time: users were still busy
   $ sysbench show late.json | took
-  The run took N s instead of 4: users were still busy after --time
+  The run took N s longer than --time: users were still busy
   $ sysbench slow.lua run --time=60 --events=1 --report=json=early.json | took
+  $ python3 -c 'import datetime, json
+  > text = open("late.json").read()
+  > started = json.loads(text)["runs"][0]["started"]
+  > later = datetime.datetime.fromisoformat(started[:-1]) + datetime.timedelta(0, 2)
+  > open("later.json", "w").write(
+  >     text.replace(started, later.isoformat(timespec="milliseconds") + "Z"))'
+  $ sysbench merge late.json later.json --output=both.json
+  $ sysbench show both.json >both; sysbench show late.json >late
+  $ [ "$(grep took both)" = "$(grep took late)" ]
   $ overrun() { python3 -c 'import json, sys
   > print(json.load(open(sys.argv[1]))["runs"][0]["end"].get("overrun", 0) > 1)' "$1"; }
   $ overrun late.json && overrun early.json
