@@ -20,13 +20,12 @@ static void check(bool ok)
 // executed as SQL.
 static void check_literal(const char *s, size_t len)
 {
-    char *quoted = malloc(2 * len + 3);
-    size_t n;
+    size_t n = sb__quote_plain(s, len, NULL, 0);
+    char *quoted = malloc(n + 1);
 
     if (!quoted)
         return;
-    n = sb__quote_plain(s, len, quoted, 2 * len + 3);
-    check(n <= 2 * len + 2 && quoted[n] == '\0');
+    check(sb__quote_plain(s, len, quoted, n + 1) == n && quoted[n] == '\0');
     check(sb_sqlscan_next(quoted, n, 0, 0) == n);
     free(quoted);
 }
@@ -34,7 +33,9 @@ static void check_literal(const char *s, size_t len)
 static void fill(const struct sb__placeholders *m, const char *sql, size_t len)
 {
     struct sb_value *v = calloc(m->n + 1, sizeof(*v));
-    struct sb__quoting q = { .casts = len & 1, .huge = len & 2 };
+    struct sb__quoting q = {
+        .casts = len & 1, .huge = len & 2, .binary = len & 4
+    };
     struct sb_err err;
     struct sb_buf b;
 
@@ -55,8 +56,10 @@ static void fill(const struct sb__placeholders *m, const char *sql, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const unsigned scan[] = { 0,
-        SB_SQLSCAN_BACKSLASH | SB_SQLSCAN_HASH | SB_SQLSCAN_BANG,
-        SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST, 0 };
+        SB_SQLSCAN_BACKSLASH | SB_SQLSCAN_HASH | SB_SQLSCAN_BANG |
+            SB_SQLSCAN_M_BANG,
+        SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST,
+        SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST | SB_SQLSCAN_BACKSLASH };
     const char *sql = (const char *)data + 1;
     size_t len = size - 1, last = 0;
     struct sb__placeholders m;
