@@ -546,36 +546,29 @@ local function loading()
       "load: the connection can be used after errors")
 end
 
--- Texts are in the character set of the session, and bytes stay as they are.
+-- Texts and bytes are stored unchanged, whatever the session's character set.
 local function character_sets()
+   local function hex(s)
+      return (s:gsub(".", function(c)
+         return ("%02X"):format(c:byte())
+      end))
+   end
    local texts = {sjis = "\131\092 \149\092\092", gbk = "\149\092",
-      big5 = "\165\092\092", latin1 = "\228\255", utf8mb4 = "ä\092",
-      binary = "ä"}
+      big5 = "\165\092\092", latin1 = "\228\255", utf8mb4 = "Käse\092"}
    local bytes = "\129\092\092 \129\t\240\n\129\0\27\27\240"
-   con:query("CREATE TABLE l2 (id INT PRIMARY KEY, s TEXT, b BLOB) " ..
-      "CHARACTER SET utf8mb4")
    for name, text in pairs(texts) do
+      con:query("CREATE TABLE l2 (s TEXT, b BLOB) CHARACTER SET " .. name)
       local own = sysbench.sql.driver():connect{charset = name}
-      local insert = own:prepare("INSERT INTO l2 VALUES (1, ?, ?)")
-      local s, b = insert:bind_create(t.VARCHAR), insert:bind_create(t.BLOB)
-      insert:bind_param(s, b)
-      s:set(text)
-      b:set(bytes)
-      insert:execute()
-      local load = own:load("l2", "id,s,b")
-      load:int(2)
+      local load = own:load("l2", "s,b")
       load:text(text)
       load:text(bytes)
       load:close()
-      local rs = con:query("SELECT HEX(s), HEX(b) FROM l2 ORDER BY id")
-      local inserted, loaded = rs:fetch_row(), rs:fetch_row()
-      ok(#inserted[1] >= 4, name .. ": the text is stored")
-      is(loaded[1], inserted[1], name .. ": load: the text of an INSERT")
-      is(loaded[2], inserted[2], name .. ": load: bytes")
-      con:query("DELETE FROM l2")
+      local s, b = con:query_row("SELECT HEX(s), HEX(b) FROM l2")
+      is(s, hex(text), name .. ": load: a text")
+      is(b, hex(bytes), name .. ": load: bytes")
       own:disconnect()
+      con:query("DROP TABLE l2")
    end
-   con:query("DROP TABLE l2")
 end
 
 function event()

@@ -78,14 +78,6 @@ static void escapes(void)
         "it's \"q\" \r\t");
 }
 
-// Near the end of a value, bytes that may begin a character are escaped.
-static void beginnings(void)
-{
-    CHECK_STR(text(bytes(SB_VALUE_BLOB, "\360\361a\362b", 5), '\t'),
-        "\360\361a\033\362b\t");
-    CHECK_STR(text(bytes(SB_VALUE_BLOB, "\360", 1), '\n'), "\033\360\n");
-}
-
 // Decodes a cell as LOAD DATA does.
 static size_t decode(const char *s, char *to)
 {
@@ -121,7 +113,6 @@ CHECK_FILE
     RUN(doubles);
     RUN(null_and_empty);
     RUN(escapes);
-    RUN(beginnings);
     RUN(every_byte);
     return check_done();
 }

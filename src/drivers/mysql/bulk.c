@@ -14,7 +14,7 @@
 
 #define BLOCK_BYTES  (1024u * 1024)
 #define THREAD_STACK (256u * 1024)
-#define SETTINGS     5u // columns of the query in read_settings()
+#define SETTINGS     4u // columns of the query in read_settings()
 #define WARNING      3u // columns of SHOW WARNINGS: level, number, text
 // A server that cannot store more rows (its disk is full) reports this only at
 // the end of the statement, after it has read all data. Statements of limited
@@ -58,16 +58,17 @@ static int write_statement(struct sbmy_bulk *b, const char *table,
     const char *columns, struct sb_err *err)
 {
     static const char form[] =
-        "LOAD DATA LOCAL INFILE 'sysbench' INTO TABLE %s CHARACTER SET %s "
+        "LOAD DATA LOCAL INFILE 'sysbench' INTO TABLE %s CHARACTER SET binary "
         "FIELDS TERMINATED BY x'09' ESCAPED BY x'%02X' "
         "LINES TERMINATED BY x'0A' (%s)";
-    size_t size = sizeof(form) + strlen(table) + strlen(b->charset) +
-                  strlen(columns);
+    // With another character set, MySQL 5.7 and newer refuse bytes that are no
+    // text, also for a BLOB.
+    size_t size = sizeof(form) + strlen(table) + strlen(columns);
 
     b->sql = malloc(size);
     if (!b->sql)
         return sbmy_no_memory(err);
-    snprintf(b->sql, size, form, table, b->charset, SBMY_ESCAPE, columns);
+    snprintf(b->sql, size, form, table, SBMY_ESCAPE, columns);
     return 0;
 }
 
@@ -107,7 +108,7 @@ static int read_settings(
 {
     static const char sql[] =
         "SELECT @@local_infile, @@unique_checks, @@foreign_key_checks, "
-        "@@sql_mode LIKE '%STRICT%', @@character_set_client";
+        "@@sql_mode LIKE '%STRICT%'";
     MYSQL_RES *res;
     MYSQL_ROW row;
     int rc = sbmy_ask(c, sql, SETTINGS, &res, err);
@@ -123,7 +124,6 @@ static int read_settings(
         b->old_unique = is_on(row[1]);
         b->old_foreign = is_on(row[2]);
         b->strict = is_on(row[3]);
-        snprintf(b->charset, sizeof(b->charset), "%s", row[4]);
     }
     mysql_free_result(res);
     return rc;

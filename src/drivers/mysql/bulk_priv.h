@@ -27,7 +27,6 @@ struct sbmy_bulk {
     uint64_t bytes;  // of this statement, passed to the library
     bool short_load; // keeps the settings of the session
     bool old_unique, old_foreign, strict;
-    char charset[64];       // of the texts that the client sends
     struct sbmy_block fill; // owned by the pushing thread
     // Shared by the two threads, protected by lock:
     pthread_mutex_t lock;

@@ -3,8 +3,6 @@
 
 #include "kit/number.h"
 
-#define CHARACTER_MOST 4 // bytes of the longest character
-
 size_t sbmy_encode_room(const struct sb_value *v)
 {
     switch ((enum sb_value_type)v->type) {
@@ -35,16 +33,11 @@ static char escaped(char c)
     }
 }
 
-// MySQL loses a byte that could begin a character if the data ends before that
-// character would. Escaped, it begins none.
 static char *put_bytes(char *out, const char *s, uint32_t len)
 {
     for (const char *end = s + len; s < end; s++) {
-        unsigned char c = (unsigned char)*s;
-        char e = c > SBMY_ESCAPE ? 0 : escaped(*s);
+        char e = (unsigned char)*s > SBMY_ESCAPE ? 0 : escaped(*s);
 
-        if (c >= 0x80 && end - s < CHARACTER_MOST)
-            e = *s;
         if (e)
             *out++ = SBMY_ESCAPE;
         *out++ = e ? e : *s;

@@ -32,8 +32,8 @@ function M.contained(category, tag)
    return category, '"' .. tag .. '"'
 end
 
--- MySQL rejects documents of the character set binary, which con:load() sends
--- if it is that of the session. MariaDB's documents are text.
+-- MySQL rejects documents from LOAD DATA with CHARACTER SET binary, which
+-- con:load() uses. MariaDB's documents are text.
 function M.loader(con, name)
    if (con:query_row("SELECT VERSION()") or "MariaDB"):find("MariaDB") then
       return nil
