@@ -437,6 +437,9 @@ enum sb_driver_caps {
     SB_CAP_PREFER_LOOP = 1u << 15,
     // X'00' may be read as a number, _binary X'00' is not (db/sql/query.c).
     SB_CAP_BINARY_LITERALS = 1u << 16,
+    // prepare() depends on the declared types of parameters: the core prepares
+    // a statement again that is bound to others (db/sql/stmt.c).
+    SB_CAP_PARAM_TYPES = 1u << 17,
 };
 
 struct sb_driver {

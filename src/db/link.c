@@ -112,7 +112,9 @@ static void warn_uncommitted(struct sb_con_priv *c)
     const char *why;
 
     if (c->state != SB__CON_OPEN || c->pub.error || sb__call_is_refused(c) ||
-        !g->open_transaction)
+        !g->open_transaction ||
+        atomic_load_explicit(
+            &c->inst->db->owner->uncommitted, memory_order_relaxed))
         return;
     why = g->open_transaction(c->conn);
     if (!why || !(c->wrote || (g->has_written && g->has_written(c->conn))) ||

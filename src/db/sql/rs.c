@@ -77,6 +77,10 @@ struct sb_rs *sb_rs_next(struct sb_con *con)
         sb__call_failed(call, rc, &text);
         return NULL;
     }
+    if (rc == 0) {
+        c->res.more = false;
+        return NULL;
+    }
     if (rec)
         call.op = sb__op_of_next(c->ctx, rec);
     sb__call_succeeded(&call);

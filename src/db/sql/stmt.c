@@ -217,7 +217,8 @@ int sb_stmt_bind(
     for (size_t i = 0; i < n; i++) {
         bound[i] = sb__param_keep(params[i]);
         if (i < st->nbound && st->bound[i]->type != params[i]->type)
-            st->retyped = st->mode == MODE_SERVER;
+            st->retyped = st->mode == MODE_SERVER &&
+                          (c->drv->caps & SB_CAP_PARAM_TYPES);
     }
     unbind(st);
     st->bound = bound;
@@ -520,7 +521,7 @@ static void collect(struct sb_stmt_handle *st)
     struct sb_rec *rec = sb__rec(c);
     int op = rec ? op_of(st, rec) : -1;
 
-    if (st->mode == MODE_SERVER && !sb__pipe_of_texts(c))
+    if (st->mode == MODE_SERVER && !st->retyped && !sb__pipe_of_texts(c))
         sb__pipe_add_stmt(c, st, st->value, st->nbound, op);
     else if (fill_text(st) == 0)
         sb__pipe_add_text(c, st->text.data, st->text.len, op);

@@ -120,7 +120,8 @@ static int receive_surplus(struct sbmy_conn *c, struct sb_err *err)
     return rc ? rc
               : sb_err_set(err, SB_EUSAGE,
                     "the server sent more results than the pipeline has "
-                    "statements: each text must be one statement");
+                    "statements: each text must be one statement with one "
+                    "result, or a CALL");
 }
 
 // After an error the server executes, and answers, nothing else.

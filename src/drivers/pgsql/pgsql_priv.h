@@ -30,8 +30,11 @@ struct pgsql_opts {
 
 extern const char *const pgsql_sslmodes[];
 
-// The state that the connections of one instance share.
+// Maximum number of statements in which the server cannot infer types; others
+// are restarted each time that they are prepared in a transaction.
 #define PGSQL_DECLARE 64
+
+// The state that the connections of one instance share.
 struct pgsql_env {
     const struct pgsql_opts *o;
     PQconninfoOption *conninfo;      // parsed; NULL: none was given
@@ -40,6 +43,7 @@ struct pgsql_env {
     _Atomic bool text_only; // prepared statements are lost or exist twice
                             // (a pooler): send the SQL text instead
     _Atomic bool no_copy;   // COPY is not supported, the notice is logged
+    _Atomic bool no_savepoint; // the server refuses SAVEPOINT
     _Atomic uint64_t declare[PGSQL_DECLARE]; // hashes of statements in which
                                              // the server cannot infer types
 };

@@ -80,7 +80,7 @@ static void name_stmt(struct pgsql_conn *c, struct pgsql_stmt *st)
 
 // Types --------------------------------------------------------------------
 
-// Which parameters are declared.
+// Which parameters are declared, and as which types.
 enum level {
     WIDE,    // numbers; integers as NUMERIC, which holds all of their values
     NUMBERS, // numbers
@@ -133,7 +133,8 @@ static Oid better_type(uint8_t type, Oid inferred, enum level level)
     default:
         return 0;
     }
-    // The server would take the bytes for those of a number.
+    // A blob is sent in binary format: without a declared type, the server
+    // would read its bytes as a number.
     return type == SB_SQL_TYPE_BLOB ? OID_BYTEA : 0;
 }
 
@@ -265,6 +266,13 @@ static int prepare_once(
     return rc;
 }
 
+// Whether a statement of the driver may fail without aborting a transaction.
+static bool may_fail(struct pgsql_conn *c)
+{
+    return pgsql_transaction(c) != PQTRANS_INTRANS ||
+           !atomic_load_explicit(&c->env->no_savepoint, memory_order_relaxed);
+}
+
 // As prepare_once(), but a failure does not abort a transaction.
 static int try_types(struct pgsql_conn *c, struct pgsql_stmt *st,
     const PGresult *inferred, struct sb_err *err)
@@ -272,6 +280,11 @@ static int try_types(struct pgsql_conn *c, struct pgsql_stmt *st,
     bool inside = pgsql_transaction(c) == PQTRANS_INTRANS;
     int rc = inside ? pgsql_run(c, "SAVEPOINT " SAVEPOINT, err) : 0;
 
+    if (rc == SB_EQUERY) { // as Redshift: the transaction is aborted
+        atomic_store_explicit(
+            &c->env->no_savepoint, true, memory_order_relaxed);
+        return SB_ERESTART;
+    }
     if (rc)
         return rc;
     rc = prepare_once(c, st, err);
@@ -304,7 +317,8 @@ static int improve(
     bool blob = false;
     int rc = SB_EQUERY;
 
-    if (!set_types(st, inferred, WIDE, &blob))
+    if (!needs_description(st) || !may_fail(c) ||
+        !set_types(st, inferred, WIDE, &blob))
         return 0;
     c->result = NULL;
     for (int level = WIDE; level < ALL && rc == SB_EQUERY; level++) {
@@ -312,6 +326,9 @@ static int improve(
         rc = try_types(c, st, inferred, &why);
     }
     PQclear(inferred);
+    if (rc == SB_EQUERY && !why.code)
+        sb_err_set(&why, SB_EQUERY,
+            "the server infers other types for texts if a blob is declared");
     if (rc == SB_EQUERY && !blob) {
         memset(st->types, 0, st->ntypes * sizeof(*st->types));
         memcpy(st->name, was.name, sizeof(was.name));
@@ -331,10 +348,16 @@ static int declare(
     int rc = SB_EQUERY;
     bool blob;
 
+    if (!may_fail(c)) {
+        set_types(st, NULL, ALL, &blob);
+        return prepare_once(c, st, err);
+    }
     for (int level = NUMBERS; level <= ALL && rc == SB_EQUERY; level++) {
         if (set_types(st, NULL, (enum level)level, &blob))
             rc = try_types(c, st, NULL, err);
     }
+    if (rc == 0 && err)
+        sb_err_clear(err);
     return rc;
 }
 
