@@ -190,7 +190,11 @@ static size_t shown_length(const struct sb_opts *o, const char *name,
 
         if (!sb__opts_secret(d->opt, d->opt->name, ""))
             continue;
-        begins = begins || d->opt->name[same] == '\0';
+        bool whole = d->opt->name[same] == '\0';
+        // "beside-output" of "--beside-output=1" is another name.
+        if (whole && has_value && strchr("-_", name[same]))
+            continue;
+        begins = begins || whole;
         if (same <= most)
             continue;
         most = same;

@@ -232,19 +232,25 @@ static bool is_quote(char c)
     return c == '\'' || c == '"';
 }
 
-// The end of the value after a name and a sign. A quote in it is doubled or
-// escaped.
+// The end of a string of which `at` is the first quote. A quote in it is
+// doubled or escaped.
+static const char *string_end(const char *at)
+{
+    const char quote[] = { *at, '\0' };
+
+    at = sb__opts_value_end(at + 1, quote);
+    while (at[0] && at[1] == quote[0])
+        at = sb__opts_value_end(at + 2, quote);
+    return at;
+}
+
+// The end of the value after a name and a sign.
 static const char *value_end(const char *value, char sign, bool url)
 {
-    const char quote[] = { *value, '\0' };
-
-    if (!is_quote(*value))
-        return url ? value + strcspn(value, sign == ':' ? ",&" : "&")
-                   : words_end(value);
-    value = sb__opts_value_end(value + 1, quote);
-    while (value[0] && value[1] == quote[0])
-        value = sb__opts_value_end(value + 2, quote);
-    return value;
+    if (is_quote(*value))
+        return string_end(value);
+    return url ? value + strcspn(value, sign == ':' ? ",&" : "&")
+               : words_end(value);
 }
 
 // Returns the beginning of the name that ends at `end`, such as "apiKey" of
@@ -259,8 +265,8 @@ static const char *name_before(const char *text, const char *end)
 
 // True for names of secrets, and for those that are only names of secrets
 // before a value: the signature of a URL, properties that contain a session
-// token of AWS, -p=PASSWORD, and IDENTIFIED BY 'PASSWORD'.
-static bool names_secret(const char *p, const char *end, char sign)
+// token of AWS, and -p=PASSWORD.
+static bool names_secret(const char *p, const char *end)
 {
     static const char *const more[] = { "sig", "authMechanismProperties",
         "-p" };
@@ -273,34 +279,72 @@ static bool names_secret(const char *p, const char *end, char sign)
         if (is_word(name, n, more[i]))
             return true;
     }
-    return is_secret_name(name, n) ||
-           (is_quote(sign) && is_word(name, n, "by"));
+    return is_secret_name(name, n);
 }
 
-// Hides what follows the name of a secret: "token=T", "p%61ssword = 'P'",
-// "Authorization: Bearer T", PASSWORD 'P', PASSWORD('P'). strings: only values
-// in quotes.
+// Hides what follows the name of a secret and a sign: "token=T",
+// "p%61ssword = 'P'", "Authorization: Bearer T". strings: only values in
+// quotes.
 static void hide_named(struct masked *m, bool strings)
 {
     bool url = is_url(m->text);
 
     for (const char *p = m->text; *p;) {
-        const char *at = p, *end = p, *name, *value;
+        const char *end = p, *name, *value;
         char sign = next_char(&p);
 
-        if (sign != '=' && sign != ':' && !is_quote(sign))
+        if (sign != '=' && sign != ':')
             continue;
-        while (end > m->text && strchr(SB__OPTS_SPACES "'\"(", end[-1]))
+        while (end > m->text && strchr(SB__OPTS_SPACES "'\"", end[-1]))
             end--;
         name = name_before(m->text, end);
-        // A quote behind a name ends it; a user's name precedes a colon.
-        if ((is_quote(sign) && end == at) ||
-            (sign == ':' && name > m->text && name[-1] == '/') ||
-            !names_secret(name, end, sign))
+        // A user's name precedes a colon.
+        if ((sign == ':' && name > m->text && name[-1] == '/') ||
+            !names_secret(name, end))
             continue;
-        value = is_quote(sign) ? at : skip_spaces(p);
+        value = skip_spaces(p);
         if (!strings || is_quote(*value))
             hide(m, value + is_quote(*value), value_end(value, sign, url));
+    }
+}
+
+// Whether a string with a password follows the word PASSWORD: PASSWORD('P'),
+// PASSWORD E'P', SET PASSWORD FOR u = 'P'.
+static bool begins_password(const char *p)
+{
+    p += strspn(p, SB__OPTS_SPACES "(");
+    if (strncasecmp(p, "FOR", 3) == 0 && isspace((unsigned char)p[3]))
+        return true;
+    if (*p && strchr("eEnN", *p))
+        p++;
+    return is_quote(*p);
+}
+
+// Hides the strings of SQL from IDENTIFIED or PASSWORD to the end of the
+// statement.
+static void hide_sql(struct masked *m)
+{
+    const char *p = m->text;
+
+    while (*p) {
+        const char *word = p;
+
+        while (isalnum((unsigned char)*p) || *p == '_')
+            p++;
+        size_t n = (size_t)(p - word);
+
+        if (n == 0)
+            p++;
+        if (!is_word(word, n, "identified") &&
+            !(is_word(word, n, "password") && begins_password(p)))
+            continue;
+        for (const char *end; *p && *p != ';'; p = end + (*end != '\0')) {
+            end = p;
+            if (!is_quote(*p))
+                continue;
+            end = string_end(p);
+            hide(m, p + 1, end);
+        }
     }
 }
 
@@ -478,6 +522,7 @@ static void find_secrets(struct masked *m)
     bool url = false;
 
     hide_named(m, false);
+    hide_sql(m);
     hide_arguments(m);
     for (const char *p = m->text; (p = strstr(p, "://")); url = true) {
         p += 3;
@@ -520,6 +565,7 @@ void sb_opts_overwrite_sql(char *sql)
     struct masked m = { .text = sql, .end = sql + strlen(sql), .hidden = sql };
 
     hide_named(&m, true);
+    hide_sql(&m);
 }
 
 int sb__opts_mask_into(struct sb_buf *b, const char *text, bool whole)

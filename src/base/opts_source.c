@@ -44,6 +44,10 @@ static int read_argument(
         return read_option(o, arg, err);
     if (strcmp(arg, "-h") == 0)
         return sb__opts_add_setting(o, &help, err);
+    // A password as other clients take it.
+    const char *sign = strchr(arg, '='); // not "-percentile=99", but "-pUFc="
+    if (arg[0] == '-' && arg[1] == 'p' && (!sign || !sign[1] || sign[1] == '='))
+        sb__opts_overwrite(arg + 2, true);
     if (arg[0] == '-' && arg[1])
         return bad_argument(arg, "options begin with two dashes", err);
     copy = sb__opts_strdup(o, arg);

@@ -35,6 +35,12 @@ underscores as the user typed them.
   $ sb cpu run -pSECRET
   invalid option: -p*** (options begin with two dashes)
   [1]
+  $ sb cpu run -pSECRET==
+  invalid option: -p*** (options begin with two dashes)
+  [1]
+  $ sb cpu run --beside-outptu=x
+  invalid option: --beside-outptu (did you mean --beside-output?)
+  [1]
   $ sb cpu run -p SECRET
   invalid option: -p (options begin with two dashes)
   [1]
