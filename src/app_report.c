@@ -208,7 +208,8 @@ static bool on_stop(void *data)
 {
     const struct sb__listening *t = data;
 
-    return t->a->asserts.by != NULL || sb__app_beside_stop(t->a);
+    return t->a->asserts.by != NULL || sb__app_beside_stop(t->a) ||
+           (t->a->script && sb_script_stops(t->a->script));
 }
 
 static void on_checkpoint(void *data, const struct sb_report *r)

@@ -94,6 +94,8 @@ static enum sb_sweep_outcome read_file(
 
     if (!reason || strcmp(reason, "signal") == 0)
         return SB_SWEEP_OPEN;
+    if (strcmp(reason, "failed") == 0) // a script may choose any status
+        return SB_SWEEP_FAILED;
     return outcome_of(
         (int)json_integer_value(json_object_get(ending, "status")));
 }

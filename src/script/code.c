@@ -24,7 +24,11 @@
 struct sb__code {
     struct sb__code *next;
     char *key;
-    struct timespec mtime; // of a file, which a script may have rewritten
+    // Of a file, which a script may have rewritten, or whose path means another
+    // one since it has changed the current folder.
+    struct timespec mtime;
+    dev_t dev;
+    ino_t ino;
     struct sb_buf code;
     bool needs_full; // sb__lazy_unsupported()
 };
@@ -50,21 +54,23 @@ void sb__codes_done(struct sb__codes *c)
     pthread_mutex_destroy(&c->lock);
 }
 
-static bool same_time(const struct timespec *a, const struct timespec *b)
+static bool is_of(const struct sb__code *code, const struct stat *st)
 {
-    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+    return code->mtime.tv_sec == st->st_mtim.tv_sec &&
+           code->mtime.tv_nsec == st->st_mtim.tv_nsec &&
+           code->dev == st->st_dev && code->ino == st->st_ino;
 }
 
 // Entries are not changed or freed before sb__codes_done(), so they may be read
 // without the lock.
 static const struct sb__code *lookup(
-    struct sb__codes *c, const char *key, const struct timespec *mtime)
+    struct sb__codes *c, const char *key, const struct stat *st)
 {
     struct sb__code *code;
 
     pthread_mutex_lock(&c->lock);
     for (code = c->first; code; code = code->next) {
-        if (strcmp(code->key, key) == 0 && same_time(&code->mtime, mtime))
+        if (strcmp(code->key, key) == 0 && is_of(code, st))
             break;
     }
     pthread_mutex_unlock(&c->lock);
@@ -120,14 +126,16 @@ static void check_lazy(struct sb__codes *c, struct sb__code *code, bool own)
 // Keeps the bytecode of the function on the stack top and returns it. NULL is
 // not a failure: the next state parses again.
 static const struct sb__code *keep_code(struct sb__codes *c, lua_State *L,
-    const char *key, const struct timespec *mtime, bool strip, bool own)
+    const char *key, const struct stat *st, bool strip, bool own)
 {
     struct sb__code *code = calloc(1, sizeof(*code));
 
     if (!code)
         return NULL;
     sb_buf_init(&code->code, 0);
-    code->mtime = *mtime;
+    code->mtime = st->st_mtim;
+    code->dev = st->st_dev;
+    code->ino = st->st_ino;
     code->key = strdup(key);
     if (!code->key || dump(L, &code->code, strip) || code->code.failed) {
         sb_buf_done(&code->code);
@@ -236,21 +244,21 @@ int sb__codes_file(struct sb__codes *c, lua_State *L, int dir, const char *path)
 
     if (fstatat(dir, copy, &st, 0))
         return no_file(L, "open", path, errno);
-    code = lookup(c, path, &st.st_mtim);
+    code = lookup(c, path, &st);
     if (code)
         return load_code(L, code, path);
     rc = load_file(L, dir, path, copy);
     if (rc)
         return rc;
-    code = keep_code(c, L, path, &st.st_mtim, false, is_own(c, path));
+    code = keep_code(c, L, path, &st, false, is_own(c, path));
     return after_parsing(L, code);
 }
 
 static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
     const char *text, size_t len, bool strip)
 {
-    const struct timespec never = { 0 };
-    const struct sb__code *code = lookup(c, chunk, &never);
+    const struct stat none = { 0 };
+    const struct sb__code *code = lookup(c, chunk, &none);
     int rc;
 
     if (code)
@@ -258,7 +266,7 @@ static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
     rc = luaL_loadbuffer(L, text, len, chunk);
     if (rc)
         return rc;
-    code = keep_code(c, L, chunk, &never, strip, strip);
+    code = keep_code(c, L, chunk, &none, strip, strip);
     if (!strip || !code)
         return strip ? 0 : after_parsing(L, code);
     // Load the stripped code also in the state that parsed it, so that errors

@@ -152,8 +152,8 @@ void sb__libs_ending(void)
     pthread_mutex_lock(&ending);
 }
 
-// Ends the run of this user, which so has its report. The script cannot catch
-// it: the error only ends what the script does now.
+// Fails the run of this user; its report is still written. A pcall() in the
+// script does not prevent that.
 static int end_run(
     lua_State *L, struct sb__state *st, const char *code, int status)
 {
@@ -191,12 +191,13 @@ static int exit_program(lua_State *L)
     struct sb__state *st = lua_touserdata(L, -1);
 
     lua_pop(L, 1);
-    if (!may_exit(st))
-        return st->user ? end_run(L, st, code, status & 0xff)
-                        : luaL_error(L,
-                              "os.exit(%s) cannot end the program here: the "
-                              "report is not complete",
-                              code);
+    if (!may_exit(st) && st->user)
+        return end_run(L, st, code, status & 0xff);
+    if (!may_exit(st)) {
+        st->script->ends = true;
+        return luaL_error(
+            L, "os.exit(%s) ends the run: its report follows", code);
+    }
     if (st->user) {
         sb__libs_ending();
         say_ended("os.exit", code);

@@ -238,7 +238,13 @@ int sb_script_before_final(struct sb_script *s, struct sb_err *err)
     return sb__state_call(s->report, "report_cumulative", 1, 0, err);
 }
 
-// The rest of the program needs the memory that the hook has used up.
+bool sb_script_stops(const struct sb_script *s)
+{
+    return s->ends;
+}
+
+// The rest of the program needs the memory that a hook has used up, or a hook
+// has called os.exit().
 static void drop_report_state(struct sb_script *s)
 {
     sb__state_free(s->report);
@@ -260,7 +266,7 @@ static int call_hook(struct sb_script *s, const struct sb_report *r,
     lua_pushboolean(s->report->L, r->final);
     rc = sb__state_call(s->report, hook, 2, nresults, err);
     s->reported = NULL;
-    if (rc == SB_ENOMEM)
+    if (rc == SB_ENOMEM || s->ends)
         drop_report_state(s);
     return rc;
 }

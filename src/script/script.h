@@ -112,6 +112,8 @@ int sb_script_before_final(struct sb_script *s, struct sb_err *err);
 // report state. Main thread.
 int sb_script_report(
     struct sb_script *s, const struct sb_report *r, struct sb_err *err);
+// Whether a report hook has called os.exit(). Main thread.
+bool sb_script_stops(const struct sb_script *s);
 // Calls sysbench.hooks.report_line for an interval or for the whole run. *line
 // is the line it returned, which the caller frees; NULL if there is no hook or
 // it returned no line. Main thread.

@@ -247,6 +247,7 @@ struct sb_script {
     char *module_path; // package.path
     char path[4096];   // the file, or "stdin"
     int dir;           // where a relative path begins: scripts call chdir()
+    bool ends;         // a report hook has called os.exit()
     char *hidden;      // the installed workload that the file hides, or NULL
     char *text;        // from standard input
     size_t text_len;

@@ -834,3 +834,9 @@ Distributions of the script are columns, with the average of all repeats.
   $ of '*[p["metrics"] for p in d["sweep"]["points"]]'
   {'recall': 0.375} {'recall': 0.625}
   $ "$SB_SRCDIR"/tests/check-result s.json
+
+A run that the script has ended is not a run that missed a limit, whatever its status.
+
+  $ echo 'function event() os.exit(3) end' >x.lua
+  $ sysbench x.lua --sweep=threads=1 --report=json=x.json run 2>/dev/null | grep '^\['
+  [1/1] threads=1: failed, exit status 3
