@@ -17,6 +17,7 @@ struct sb__app_beside {
     char name[SB_BESIDE_NAME];
     uint64_t measured;  // CLOCK_MONOTONIC in ns
     sigset_t mask;      // of the main thread before sb__app_beside_begin()
+    bool complete;      // the output: the command has ended
     struct sb_err lost; // why the output is lost; code 0: it is not
 };
 
@@ -216,8 +217,12 @@ void sb__app_beside_measured(struct sb_app *a, int64_t warmup_ns)
         sb_log(SB_LOG_ALERT, "%s", err.msg);
 }
 
+// Looks once more after the end of the command; then the file is the user's.
 static void look_at_output(struct sb__app_beside *b)
 {
+    if (b->complete)
+        return;
+    b->complete = b->figures.command.ended;
     if (b->lost.code == 0 && sb_beside_look(b->process, &b->lost))
         sb_log(SB_LOG_ALERT, "%s", b->lost.msg);
 }

@@ -155,9 +155,24 @@ static int open_file(struct sb_target *t, struct sb_err *err)
     return 0;
 }
 
+// Whether this is the file to which the shell redirects standard output. Opened
+// twice, it would be written twice at the same place.
+static bool is_output(const char *path)
+{
+    struct stat a, b;
+
+    return look(path, &a) && S_ISREG(a.st_mode) &&
+           fstat(STDOUT_FILENO, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 // Finds the file that is to be written. The name was given by the user.
 static int find_given(struct sb_target *t, struct sb_err *err)
 {
+    if (is_output(t->path)) {
+        t->file = stdout;
+        return 0;
+    }
     t->special = sb_target_is_special(t->path);
     // Links to pipes have no path: /dev/stdout.
     if (t->real && !t->special)
@@ -186,7 +201,7 @@ int sb_target_open(struct sb_target *t, const char *path,
     t->real = sb_outfile_path(path);
     int rc = mode & SB_TARGET_CHOSEN ? find_chosen(t, err) : find_given(t, err);
 
-    if (rc)
+    if (rc || t->file)
         return rc;
     if (!(mode & SB_TARGET_LINES) && !t->special) {
         size_t size = strlen(t->real) + sizeof(".part");
@@ -236,8 +251,8 @@ static bool is_hole(int fd, off_t at)
     return pread(fd, &c, 1, at) != 1 || !c;
 }
 
-// Whether the file has what was flushed before, and at most what was written
-// since.
+// True if the file still has all bytes that were flushed, and none of another
+// writer.
 static bool is_whole(const struct sb_target *t)
 {
     int fd = fileno(t->file);

@@ -41,7 +41,8 @@ int sb_target_open(struct sb_target *t, const char *path,
 // prevents the run. SB_ESYS.
 int sb_target_begin(struct sb_target *t, struct sb_err *err);
 // Writes out what is buffered. SB_ESYS names the file and the reason, also of
-// an earlier write that failed; or another process has changed a file.
+// an earlier write that failed; also if another process has truncated or
+// overwritten the file.
 int sb_target_flush(struct sb_target *t, struct sb_err *err);
 // Takes back what was written behind the first `size` bytes. SB_ESYS.
 int sb_target_cut(struct sb_target *t, off_t size, struct sb_err *err);

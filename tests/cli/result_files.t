@@ -794,3 +794,10 @@ well. The script did not do so.
   $ sysbench panic.lua --events=1 run 2>&1 >text
   FATAL: a Lua state has failed outside of the script: bad callback
   [1]
+
+A report for /dev/stdout is a part of the standard output, also if that is a file.
+
+  $ echo before >both
+  $ sysbench cpu --events=3 --time=0 --report=text,csv=/dev/stdout run >>both
+  $ grep -c '^before$\|^time,\|^General statistics' both
+  3
