@@ -16,19 +16,6 @@ static bool names_stdin(const char *name)
     return !name || strcmp(name, "-") == 0;
 }
 
-// Returns the length of a first line that begins with '#', which is for the
-// shell. Its newline is kept, so that line numbers stay correct.
-static size_t skip_shebang(const struct sb_buf *b)
-{
-    size_t n = 0;
-
-    if (b->len && b->data[0] == '#') {
-        while (n < b->len && b->data[n] != '\n')
-            n++;
-    }
-    return n;
-}
-
 static int read_stdin(struct sb_script *s, struct sb_err *err)
 {
     char part[4096];
@@ -49,11 +36,10 @@ static int read_stdin(struct sb_script *s, struct sb_err *err)
         return sb_err_set(err, SB_ESYS,
             "cannot read the script from standard input: %s", strerror(no));
     }
-    n = skip_shebang(&b);
-    s->text_len = b.len - n;
+    s->text_len = b.len;
     s->text = malloc(s->text_len + 1);
     if (s->text && s->text_len)
-        memcpy(s->text, b.data + n, s->text_len);
+        memcpy(s->text, b.data, s->text_len);
     sb_buf_done(&b);
     return s->text ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }

@@ -40,9 +40,9 @@ struct pgsql_env {
     PQconninfoOption *conninfo;      // parsed; NULL: none was given
     char *password;                  // from the password file, or NULL
     _Atomic unsigned failed_cancels; // number of cancel requests without effect
-    _Atomic bool text_only; // prepared statements are lost or exist twice
-                            // (a pooler): send the SQL text instead
-    _Atomic bool no_copy;   // COPY is not supported, the notice is logged
+    _Atomic bool text_only;    // prepared statements are lost or exist twice
+                               // (a pooler): send the SQL text instead
+    _Atomic bool no_copy;      // COPY is not supported, the notice is logged
     _Atomic bool no_savepoint; // the server refuses SAVEPOINT
     _Atomic uint64_t declare[PGSQL_DECLARE]; // hashes of statements in which
                                              // the server cannot infer types
