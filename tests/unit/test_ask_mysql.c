@@ -246,7 +246,7 @@ static void settings_of_one_column(void)
     TEXT(1, "\0011");
     check_no_load(
         "the server's answer to \"SELECT @@local_infile, @@unique_checks, "
-        "@@foreign_key_checks\" has too few columns: 1 instead of 5");
+        "@@foreign_key_checks\" has too few columns: 1 instead of 4");
 }
 
 static void settings_of_null(void)
