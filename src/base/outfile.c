@@ -65,6 +65,14 @@ const char *sb_outfile_unfit(const char *name)
     return S_ISLNK(st.st_mode) ? is_link : is_special;
 }
 
+bool sb_outfile_is(int fd, const char *name)
+{
+    struct stat a, b;
+
+    return fstat(fd, &a) == 0 && stat(name, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 int sb_outfile_open(const char *name, int flags, const char **why)
 {
     // The opening of a pipe without a reader would block.

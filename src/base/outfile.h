@@ -5,6 +5,8 @@
 #ifndef SB_OUTFILE_H
 #define SB_OUTFILE_H
 
+#include <stdbool.h>
+
 // Notes the folder, the umask and TMPDIR. Once, before scripts run and threads
 // start.
 void sb_outfile_begin(void);
@@ -26,5 +28,8 @@ int sb_outfile_open(const char *name, int flags, const char **why);
 // Returns why sb_outfile_open() refuses what has this name. NULL: it does not,
 // or there is nothing.
 const char *sb_outfile_unfit(const char *name);
+// Returns whether the open file is the one with this name: another process may
+// have renamed, removed or replaced it.
+bool sb_outfile_is(int fd, const char *name);
 
 #endif

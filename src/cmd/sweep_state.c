@@ -230,13 +230,11 @@ static int take_lock(struct sb_sweep_state *s, struct sb_err *err)
 
 int sb_sweep_state_check(const struct sb_sweep_state *s, struct sb_err *err)
 {
-    struct stat ours, now;
     char path[4200];
 
     assert(s->lock >= 0);
     path_of(s, "lock", path, sizeof(path));
-    if (fstat(s->lock, &ours) == 0 && lstat(path, &now) == 0 &&
-        ours.st_dev == now.st_dev && ours.st_ino == now.st_ino)
+    if (sb_outfile_is(s->lock, path))
         return 0;
     return sb_err_set(err, SB_ESYS,
         "%s was removed or replaced during the sweep: only the lines above "

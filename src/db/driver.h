@@ -233,9 +233,9 @@ struct sb_sql_ops {
     // Name of a column of the current result; NULL if out of range.
     const char *(*column)(
         struct sb_conn *conn, struct sb_result *res, uint32_t i);
-    // Moves to the next result of the same statement, of which it fills *res.
-    // Returns 1, 0 if there is none, or SB_E*. The core calls it if res->more.
-    // Optional.
+    // Moves to the next result of the same statement and fills *res. Called
+    // only if res->more is set. Returns 1; 0 if there is no other result; or
+    // SB_E*. Optional.
     int (*next_result)(
         struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
     // Ends a result; {0} is allowed.

@@ -84,15 +84,10 @@ bool sb_target_is_folder(const char *path)
     return look(path, &st) && S_ISDIR(st.st_mode);
 }
 
-// True if the open file is still the one with this name. Another process may
-// have renamed or removed it.
 static bool is_current(int fd, const char *name)
 {
-    struct stat a, b;
-
-    if (fstat(fd, &a))
-        return true; // what uses the descriptor next reports the reason
-    return lstat(name, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    // What uses a closed descriptor next reports the reason.
+    return fcntl(fd, F_GETFD) < 0 || sb_outfile_is(fd, name);
 }
 
 // Returns a locked file, or -1 with errno and the reason.
@@ -155,25 +150,16 @@ static int open_file(struct sb_target *t, struct sb_err *err)
     return 0;
 }
 
-// Whether this is the file to which the shell redirects standard output. Opened
-// twice, it would be written twice at the same place.
-static bool is_output(const char *path)
-{
-    struct stat a, b;
-
-    return look(path, &a) && S_ISREG(a.st_mode) &&
-           fstat(STDOUT_FILENO, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
-}
-
 // Finds the file that is to be written. The name was given by the user.
 static int find_given(struct sb_target *t, struct sb_err *err)
 {
-    if (is_output(t->path)) {
+    t->special = sb_target_is_special(t->path);
+    // The shell redirects standard output to this file. Opened twice, it would
+    // be written twice at the same place.
+    if (t->real && !t->special && sb_outfile_is(STDOUT_FILENO, t->real)) {
         t->file = stdout;
         return 0;
     }
-    t->special = sb_target_is_special(t->path);
     // Links to pipes have no path: /dev/stdout.
     if (t->real && !t->special)
         t->real = follow(t->real);

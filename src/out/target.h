@@ -15,7 +15,7 @@ struct sb_target {
     const char *path; // as given; the caller's
     char *real;       // from the root, with symbolic links followed
     char *part;       // "REAL.part", which replaces REAL; NULL: REAL is written
-    FILE *file;       // NULL after sb_target_commit(), unless path is "-"
+    FILE *file;       // NULL after sb_target_commit(), unless it is stdout
     bool special;     // a device or a pipe
     bool own;         // file must be closed
     bool locked;      // a regular file

@@ -475,15 +475,14 @@ void sb_beside_state(struct sb_beside *b, struct sb_beside_state *state)
 
 int sb_beside_look(struct sb_beside *b, struct sb_err *err)
 {
-    struct stat ours, now;
+    struct stat st;
 
-    if (b->fd < 0 || fstat(b->fd, &ours) || !S_ISREG(ours.st_mode))
+    if (b->fd < 0 || fstat(b->fd, &st) || !S_ISREG(st.st_mode))
         return 0;
-    bool shrunk = ours.st_size < b->size;
+    bool shrunk = st.st_size < b->size;
 
-    b->size = ours.st_size;
-    if (!shrunk && stat(b->whole, &now) == 0 && now.st_dev == ours.st_dev &&
-        now.st_ino == ours.st_ino)
+    b->size = st.st_size;
+    if (!shrunk && sb_outfile_is(b->fd, b->whole))
         return 0;
     return sb_err_set(err, SB_ESYS,
         "--beside: %s was removed, replaced or truncated during the run: the "

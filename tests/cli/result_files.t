@@ -521,11 +521,15 @@ folder and the umask of the process changes nothing about result files.
   >    os.remove("lost")
   > end
   > EOF
-  $ for kind in csv ndjson hdr json; do
-  >     sysbench ./remove.lua --events=1 --report=$kind=lost run 2>&1 >text
-  >     echo $?
-  >     rm -f lost
-  > done | sed 's/^ALERT: //'
+  $ lose() { # script kind...
+  >     script=$1; shift
+  >     for kind in "$@"; do
+  >         sysbench ./$script.lua --events=1 --report=$kind=lost run 2>&1 >text
+  >         echo $?
+  >         rm -f lost
+  >     done | sed 's/^ALERT: //; s/; the run continues.*//'
+  > }
+  $ lose remove csv ndjson hdr json
   --report=csv: lost was removed or replaced during the run: its content is lost
   1
   --report=ndjson: lost was removed or replaced during the run: its content is lost
@@ -541,11 +545,7 @@ folder and the umask of the process changes nothing about result files.
   >    io.open("lost", "w"):close()
   > end
   > EOF
-  $ for kind in csv ndjson hdr; do
-  >     sysbench ./truncate.lua --events=1 --report=$kind=lost run 2>&1 >text
-  >     echo $?
-  >     rm -f lost
-  > done | sed 's/^ALERT: //; s/; the run continues.*//'
+  $ lose truncate csv ndjson hdr
   --report=csv: lost was truncated or overwritten during the run: its content is lost
   1
   --report=ndjson: lost was truncated or overwritten during the run: its content is lost

@@ -97,6 +97,24 @@ A script that changes the current folder is still found, as the modules beside i
   @dir/moves.lua
   @dir/moves.lua
 
+The same path in another folder is another file, also one of the same age.
+
+  $ mkdir one two
+  $ echo 'print("one")' >one/part.lua; echo 'print("two")' >two/part.lua
+  $ touch -d 2026-01-01 one/part.lua two/part.lua
+  $ cat >parts.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int chdir(const char *);")
+  > for _, folder in ipairs{"one", "../two"} do
+  >    ffi.C.chdir(folder)
+  >    dofile("part.lua")
+  > end
+  > EOF
+  $ sysbench parts.lua 2>&1 | grep '^one\|^two'
+  one
+  two
+  $ rm -r one two
+
 A rounding mode that it sets is not that of the program.
 
   $ cat >rounds.lua <<'EOF'
