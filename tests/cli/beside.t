@@ -91,6 +91,32 @@ Output that is lost makes the run fail.
   $ sysbench e.lua --time=1 --beside='echo one; rm echo.beside.log' --report=none run
   ALERT: --beside: echo.beside.log was removed, replaced or truncated during the run: the output of echo is not complete
   [1]
+After the end of the command the file is the user's.
+
+  $ cat >tidy.lua <<'EOF'
+  > local left = 3 -- intervals after the end of the command
+  > function event() end
+  > function sysbench.hooks.report_line(stat)
+  >    local file = io.open("pid")
+  >    local pid = file and file:read("*n")
+  >    if pid and not io.open("/proc/" .. pid) then
+  >       left = left - 1
+  >       if left == 0 then
+  >          os.remove("sh.beside.log")
+  >       elseif left < 0 then
+  >          os.exit(1)
+  >       end
+  >    end
+  > end
+  > EOF
+  $ sysbench tidy.lua --time=60 --report-interval=0.1 --beside-start=0 \
+  >     --beside='sh -c "echo one; echo \$\$ >pid"' run 2>err >text
+  [1]
+  $ cat err
+  FATAL: `report_line' function failed: tidy.lua:11: os.exit(1) ends the run: its report follows
+  $ [ -e sh.beside.log ]
+  [1]
+  $ rm pid
 
 A command that fails makes the run fail; its figures are kept.
 
