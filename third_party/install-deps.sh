@@ -26,7 +26,7 @@ apt_test='python3-cram python3-jsonschema python3-yaml sqlite3 shellcheck lua-ch
     openssh-client openssh-server iproute2
     slurmctld slurmd slurm-client munge'
 apt_servers='mariadb-server galera-4 rsync iproute2 postgresql pgbouncer
-    haproxy openssl procps maven libaio1 default-jdk-headless'
+    haproxy openssl procps maven libaio1 default-jdk-headless mmdebstrap'
 apt_browser='chromium chromium-driver python3 maven prometheus'
 dnf_build='gcc make autoconf automake libtool pkgconf-pkg-config
     luajit-devel ck-devel jansson-devel zlib-devel sqlite-devel

@@ -6,7 +6,9 @@
 
 # begin_member name kind: selects a new member.
 begin_member() {
+    local root=${ROOT:-}
     forget
+    ROOT=$root
     KIND=$2
     use "$1"
 }

@@ -6,21 +6,22 @@
 . "$servers/lib/mysql.sh"
 
 mariadb_needs() {
+    mysql_client_needs
+    ! newest mariadb11 || return 0
     PATH=$PATH:/usr/sbin:/usr/local/sbin
     command -v mariadbd >/dev/null &&
         command -v mariadb-install-db >/dev/null ||
         missing mariadb-server mariadbd
-    mysql_client_needs
 }
 
 mariadb_create() {
     quiet "${as[@]}" mariadb-install-db "--defaults-file=$state/my.cnf" \
         --auth-root-authentication-method=normal --skip-test-db \
-        --skip-name-resolve
+        --skip-name-resolve --force
 }
 
 mariadb_install() {
-    kept "$(mariadbd --version)" mariadb_create
+    kept "$("${as[@]}" mariadbd --version)" mariadb_create
 }
 
 # mariadb_start [argument...]: additional arguments for this start.
@@ -31,7 +32,7 @@ mariadb_start() {
 }
 
 mariadb_users() {
-    quiet mysql_fresh < <(mysql_users SUPER, READ_ONLY ADMIN)
+    quiet mysql_fresh < <(mysql_users SUPER, READ_ONLY ADMIN && mysql_root)
 }
 
 mariadb_up() {

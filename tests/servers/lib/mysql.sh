@@ -27,13 +27,15 @@ mysql_settings() {
 	back_log = 1200
 	table_open_cache = 4000
 	local_infile = ON
+	secure_file_priv = ""
 	performance_schema = OFF
+	loose_mysqlx = OFF
 	max_allowed_packet = 64M
 	character-set-server = utf8mb4
 	innodb_buffer_pool_size = $(mysql_pool)
 	innodb_buffer_pool_dump_at_shutdown = OFF
 	innodb_buffer_pool_load_at_startup = OFF
-	innodb_log_file_size = 64M
+	loose_innodb_log_file_size = 64M
 	END
     [ -z "$CA" ] || cat <<-END
 	ssl-ca = $CA
@@ -118,5 +120,9 @@ mysql_users() {
         echo "REVOKE $* ON *.* FROM $user;"
     done
     echo "CREATE DATABASE sbtest;"
-    echo "SET PASSWORD FOR root@localhost = PASSWORD('sbtest');"
+}
+
+# MySQL 5.6 has no such statement.
+mysql_root() {
+    echo "ALTER USER root@localhost IDENTIFIED BY 'sbtest';"
 }

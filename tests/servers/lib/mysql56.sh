@@ -61,7 +61,8 @@ mysql56_up() {
     mysql56_keys
     mysql56_install
     mysql56_start
-    quiet mysql_fresh < <(mysql_users SUPER)
+    quiet mysql_fresh < <(mysql_users SUPER &&
+        echo "SET PASSWORD FOR root@localhost = PASSWORD('sbtest');")
 }
 
 mysql56_end() {

@@ -8,9 +8,10 @@
 # installed version.
 pgsql_needs() {
     local bin
+    command -v psql >/dev/null || missing postgresql-client psql
+    ! newest pgsql18 || return 0
     if [ -n "${SB_PGSQL_BIN:-}" ]; then
         # Tests call it without this folder in PATH.
-        command -v psql >/dev/null || missing postgresql-client psql
         PATH=$SB_PGSQL_BIN:$PATH
         return
     fi
@@ -22,7 +23,6 @@ pgsql_needs() {
     done
     command -v postgres >/dev/null && command -v initdb >/dev/null ||
         missing postgresql postgres
-    command -v psql >/dev/null || missing postgresql-client psql
 }
 
 pgsql_settings() {
@@ -118,14 +118,14 @@ pgsql_create() {
 }
 
 pgsql_install() {
-    kept "$(postgres --version)" pgsql_create
+    kept "$("${as[@]}" postgres --version)" pgsql_create
 }
 
 # pgsql_clear: removes what a killed server leaves: its PID file and a segment
 # of shared memory, which its children may use a little longer. The next server
 # would not remove them while the old process is a zombie.
 pgsql_clear() {
-    local file=$DATADIR/postmaster.pid segment try
+    local file=${DATADIR:-}/postmaster.pid segment try
     [ -e "$file" ] || return 0
     segment=$(awk 'NR == 7 { print $2 }' "$file")
     for try in {1..100}; do

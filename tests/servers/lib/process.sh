@@ -15,8 +15,16 @@
 # The name of the system's unprivileged user.
 unprivileged=$(id -un 65534 2>/dev/null)
 
+# newest kind: true if the caller wants the server of third_party/get-server. Sets
+# ROOT, the folder that it runs in.
+newest() {
+    [ -z "${ROOT:-}" ] || return 0
+    [ -n "${newest:-}" ] || return
+    ROOT=$(fetched server "$1") || exit
+}
+
 # owner user...: as root, the server runs as the first of these users that
-# exists. Sets owner and the command prefix `as`.
+# exists. Sets owner and the command prefix `as`, which also enters ROOT.
 owner() {
     owner=$(id -un)
     as=()
@@ -29,6 +37,8 @@ owner() {
     [ -n "$user" ] || die "no user $1 to run the server as"
     owner=$user
     as=(setpriv "--reuid=$user" "--regid=$(id -g "$user")" --init-groups)
+    [ -z "${ROOT:-}" ] || as=(unshare --mount "$servers/lib/enter" "$ROOT"
+        "$(id -u "$user"):$(id -g "$user")" "$state")
 }
 
 # new_state: creates an empty state folder with an empty log, owned by $owner.

@@ -24,13 +24,13 @@ missing() {
     exit 77
 }
 
-# fetched what: prints the path that third_party/get-WHAT prints. Fails with 77
+# fetched what [argument]: prints the path that third_party/get-WHAT prints. Fails with 77
 # if something must be downloaded and SB_SERVERS_FETCH is no.
 fetched() {
     local have=
     [ "${SB_SERVERS_FETCH:-}" != no ] || have=--have
     # shellcheck disable=SC2086
-    "$servers/../../third_party/get-$1" $have
+    "$servers/../../third_party/get-$1" $have "${@:2}"
 }
 
 # usage: prints the comment at the beginning of the script and exits.
@@ -75,7 +75,7 @@ lock() {
 # The variables in the file env. READY: the server has started successfully
 # once, so its data is complete.
 known='KIND ARG PID SOCKET HOST PORT DATADIR LOG CLIENT ADMIN OPTIONS OPTIONS_TCP
-    CA CERT KEY MEMBERS URL TLS_PORT URL_TLS READY'
+    CA CERT KEY MEMBERS URL TLS_PORT URL_TLS READY ROOT'
 
 forget() {
     # shellcheck disable=SC2086
