@@ -25,9 +25,16 @@ struct transfer {
     void *from; // the context that was left
     void *data;
 };
-extern struct transfer jump_fcontext(void *to, void *data);
+#ifdef SB_FCONTEXT_CXX
+#define CXX_NAME(name) __asm__("_ZN5boost7context6detail13" name)
+#else
+#define CXX_NAME(name)
+#endif
+extern struct transfer jump_fcontext(void *to, void *data)
+    CXX_NAME("jump_fcontextEPvS2_");
 extern void *make_fcontext(
-    void *stack, size_t size, void (*run)(struct transfer));
+    void *stack, size_t size, void (*run)(struct transfer))
+    CXX_NAME("make_fcontextEPvmPFvNS1_10transfer_tEE");
 
 #ifdef SB_ASAN
 void __sanitizer_start_switch_fiber(
