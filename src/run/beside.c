@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE // asprintf(), posix_spawn_file_actions_addclosefrom_np()
+#define _GNU_SOURCE // asprintf()
 #include "run/beside.h"
 
 #include <assert.h>
@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +21,13 @@
 #include "base/log.h"
 #include "base/outfile.h"
 #include "kit/locale.h"
+#include "kit/spawn.h"
 
 // How long processes that the command left behind may take to end.
 #define LEFT_NS (2 * SB_SECOND)
 #define STEP_NS (SB_SECOND / 100)
 // The maximum of the default of --beside-start.
 #define START_MAX ((int64_t)(30 * SB_SECOND))
-
-extern char **environ;
 
 #define AT(field) offsetof(struct sb_beside_opts, field)
 
@@ -237,89 +235,6 @@ static bool wait_until(struct sb_beside *b, uint64_t ns)
 
 // The process -----------------------------------------------------------------
 
-// Without a terminal, a command that asks for a password fails. In a group of
-// its own in the background of the terminal, it would be stopped.
-#ifdef POSIX_SPAWN_SETSID
-#define GROUP POSIX_SPAWN_SETSID
-#else
-#define GROUP POSIX_SPAWN_SETPGROUP
-#endif
-
-static void set_attributes(posix_spawnattr_t *attr)
-{
-    sigset_t none, all;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setflags(
-        attr, GROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(attr, 0);
-    posix_spawnattr_setsigmask(attr, &none);
-    posix_spawnattr_setsigdefault(attr, &all);
-}
-
-// Connections of the program that the command inherits would stay open as long
-// as the command runs.
-static void set_files(posix_spawn_file_actions_t *files, int fd)
-{
-    posix_spawn_file_actions_addopen(
-        files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (fd >= 0) {
-        posix_spawn_file_actions_adddup2(files, fd, STDOUT_FILENO);
-        posix_spawn_file_actions_adddup2(files, fd, STDERR_FILENO);
-    }
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-    posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
-#endif
-}
-
-// The environment without what a launcher of MPI has set: a command that uses
-// MPI itself would take the place of this process. Ends with NULL; the caller
-// frees the list. NULL if out of memory.
-static char **own_environment(void)
-{
-    static const char *const launcher[] = { "OMPI_", "PMIX_", "PMI_", "HYD",
-        "SLURM_STEP_NUM_TASKS=" };
-    size_t n = 0, k = 0;
-    char **list;
-
-    while (environ[n])
-        n++;
-    list = calloc(n + 1, sizeof(*list));
-    for (size_t i = 0; list && i < n; i++) {
-        bool skip = false;
-
-        for (size_t p = 0; p < sizeof(launcher) / sizeof(launcher[0]); p++)
-            skip |= strncmp(environ[i], launcher[p], strlen(launcher[p])) == 0;
-        if (!skip)
-            list[k++] = environ[i];
-    }
-    return list;
-}
-
-// 0 or an error number.
-static int start_process(const struct sb_beside *b, pid_t *pid)
-{
-    char *argv[] = { (char *)"sh", (char *)"-c", (char *)b->o->command, NULL };
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    char **env = own_environment();
-
-    if (!env)
-        return ENOMEM;
-    posix_spawnattr_init(&attr);
-    posix_spawn_file_actions_init(&files);
-    set_attributes(&attr);
-    set_files(&files, b->fd);
-    int rc = posix_spawn(pid, "/bin/sh", &files, &attr, argv, env);
-
-    free(env);
-
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attr);
-    return rc;
-}
-
 static uint64_t time_ns(const struct timeval *t)
 {
     return (uint64_t)t->tv_sec * SB_SECOND + (uint64_t)t->tv_usec * 1000;
@@ -402,7 +317,7 @@ static bool start_in_time(struct sb_beside *b)
     if (!b->stop) {
         uint64_t now = sb_clock_monotonic();
 
-        rc = start_process(b, &b->pid);
+        rc = sb_spawn(b->o->command, b->fd, b->fd, &b->pid);
         b->state.start_ns = now;
         b->state.started = rc == 0;
         if (rc == 0)

@@ -27,7 +27,9 @@ static const char *value_of(
         CHECK_INT(
             sb_opts_set(o, options[0], options[1], SB_SRC_CMDLINE, &err), 0);
     CHECK_INT(pgsql_env_init(&env, &values, &err), 0);
-    pgsql_target_fill(&target, env.shared, number);
+    const struct pgsql_env *shared = env.shared;
+
+    pgsql_target_fill(&target, shared, number, shared->password);
     answer[0] = '\0';
     for (int i = 0; i < target.n; i++) {
         if (strcmp(target.key[i], key) == 0)

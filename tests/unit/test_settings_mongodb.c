@@ -21,6 +21,7 @@ static void options(const char *url)
         .user = "",
         .password = "",
         .password_file = "",
+        .password_command = "",
         .auth_source = "",
         .write_concern = "",
         .app_name = "",

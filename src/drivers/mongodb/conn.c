@@ -3,6 +3,7 @@
 
 #include "drivers/mongodb/mongodb_priv.h"
 #include "kit/clock.h"
+#include "kit/passcmd.h"
 
 // Connecting means finding the servers, authenticating, and receiving one
 // answer, so that problems are reported now and not in the first event.
@@ -97,9 +98,10 @@ static void make_client(void *arg)
 
 // NULL: *error. Making a client looks up the records of a mongodb+srv URL, and
 // with TLS it may read the certificates.
-static mongoc_client_t *new_client(struct sbmo_conn *c, bson_error_t *error)
+static mongoc_client_t *new_client(
+    struct sbmo_conn *c, const mongoc_uri_t *uri, bson_error_t *error)
 {
-    struct making m = { .uri = c->env->uri, .error = error };
+    struct making m = { .uri = uri, .error = error };
 
     if (mongoc_uri_get_srv_hostname(m.uri) || sbmo_is_encrypted(m.uri))
         sbmo_apart(c, make_client, &m, error);
@@ -140,18 +142,13 @@ static int first_call(struct sbmo_conn *c, struct sb_err *err)
     return p.rc;
 }
 
-static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
-    const void *opts, const struct sb_conn_info *info, struct sb_err *err)
+static int with_uri(
+    struct sbmo_conn *c, const mongoc_uri_t *uri, struct sb_err *err)
 {
-    struct sbmo_conn *c = sbmo_own(conn);
-    struct sbmo_env *e = env->shared;
+    const struct sbmo_env *e = c->env;
     bson_error_t error = { 0 };
-    int rc;
 
-    assert(!c->client); // the core has zeroed it
-    c->env = e;
-    c->host = env->host;
-    c->client = new_client(c, &error);
+    c->client = new_client(c, uri, &error);
     if (!c->client)
         return sbmo_no_connection(c, &error, err);
     mongoc_client_set_error_api(c->client, MONGOC_ERROR_API_VERSION_2);
@@ -163,7 +160,47 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     // Sessions get that of the client for their transactions, which read only
     // from the primary.
     mongoc_client_set_read_prefs(c->client, e->primary);
-    rc = first_call(c, err);
+    return first_call(c, err);
+}
+
+// Also after a password that was refused.
+static int log_in(void *arg, const char *password, struct sb_err *err)
+{
+    struct sbmo_conn *c = arg;
+    mongoc_uri_t *uri = mongoc_uri_copy(c->env->uri);
+    int rc;
+
+    if (c->client)
+        mongoc_client_destroy(c->client);
+    c->client = NULL;
+    if (uri && !mongoc_uri_set_password(uri, password))
+        rc = sb_err_set(err, SB_ECONNECT,
+            "--mongo-password-command: the password is not valid UTF-8");
+    else
+        rc = uri ? with_uri(c, uri, err) : sbmo_no_memory(err);
+    mongoc_uri_destroy(uri);
+    return rc;
+}
+
+static bool is_refused(const struct sb_err *err)
+{
+    return err->native == SBMO_AUTH_FAILED;
+}
+
+static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
+    const void *opts, const struct sb_conn_info *info, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    struct sbmo_env *e = env->shared;
+    struct sb_passcmd_calls calls = { log_in, is_refused, env->host->sleep,
+        env->host->apart };
+    int rc;
+
+    assert(!c->client); // the core has zeroed it
+    c->env = e;
+    c->host = env->host;
+    rc = e->passcmd ? sb_passcmd_login(e->passcmd, &calls, c, err)
+                    : with_uri(c, e->uri, err);
     if (rc == 0 && e->unacknowledged)
         rc = try_without_answers(c, err);
     if (rc == 0)

@@ -17,7 +17,8 @@
 #include "kit/spin.h"
 
 struct sbmo_opts {
-    const char *url, *db, *user, *password, *password_file, *auth_source;
+    const char *url, *db, *user, *password, *password_file, *password_command,
+        *auth_source;
     const char *write_concern, *app_name;
     // Indexes into their choices.
     int journal, read_concern, read_preference, tls, tls_allow_invalid;
@@ -42,7 +43,8 @@ extern const char *const sbmo_preferences[];
 struct sbmo_env {
     const struct sbmo_opts *o;
     const struct sb_host *host;
-    mongoc_uri_t *uri; // the URL with the options in it
+    mongoc_uri_t *uri;          // the URL with the options in it
+    struct sb_passcmd *passcmd; // NULL: no --mongo-password-command
     const char *db;
     char *where;                         // its hosts, for messages
     mongoc_read_concern_t *read_concern; // for commands that support one

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
+#include "kit/passcmd.h"
 #include "kit/userfile.h"
 
 #define DEFAULT_URL "mongodb://localhost:27017"
@@ -161,31 +162,42 @@ static bool lacks_password(const mongoc_uri_t *uri)
                strcmp(how, "PLAIN") == 0);
 }
 
-static int who(struct sbmo_env *e, struct sb_err *err)
+static int find_password(struct sbmo_env *e, struct sb_err *err)
 {
     const struct sbmo_opts *o = e->o;
+    bool given = *o->password || *o->password_command || *o->password_file;
 
-    if (*o->user && !mongoc_uri_set_username(e->uri, o->user))
-        return refused_option("mongo-user", err);
-    if (*o->password && !mongoc_uri_set_password(e->uri, o->password))
-        return refused_option("mongo-password", err);
-    if (*o->password_file && !*o->password) {
-        int rc = password_of_file(e, err);
-
-        if (rc)
-            return rc;
-    }
-    if ((*o->password || *o->password_file) && !mongoc_uri_get_username(e->uri))
+    if (given && !mongoc_uri_get_username(e->uri))
         return sb_err_set(err, SB_EUSAGE,
             "a password is given, but neither --mongo-user nor a user in the "
             "URL");
-    if (lacks_password(e->uri)) {
+    if (*o->password && !mongoc_uri_set_password(e->uri, o->password))
+        return refused_option("mongo-password", err);
+    if (*o->password)
+        return 0;
+    if (*o->password_command)
+        return sb_passcmd_new(
+            "--mongo-password-command", o->password_command, &e->passcmd, err);
+    return *o->password_file ? password_of_file(e, err) : 0;
+}
+
+static int who(struct sbmo_env *e, struct sb_err *err)
+{
+    const struct sbmo_opts *o = e->o;
+    int rc;
+
+    if (*o->user && !mongoc_uri_set_username(e->uri, o->user))
+        return refused_option("mongo-user", err);
+    rc = find_password(e, err);
+    if (rc)
+        return rc;
+    if (!e->passcmd && lacks_password(e->uri)) {
         const char *user = mongoc_uri_get_username(e->uri);
 
         // In "user%3Apassword@", the name contains a password.
         return sb_err_set(err, SB_EUSAGE,
             "user '%s' requires a password: --mongo-password, "
-            "--mongo-password-file or in the URL",
+            "--mongo-password-file, --mongo-password-command or in the URL",
             strchr(user, ':') ? "***" : user);
     }
     if (*o->auth_source && !mongoc_uri_set_auth_source(e->uri, o->auth_source))
@@ -391,6 +403,7 @@ void sbmo_env_done(struct sb_driver_env *env)
     mongoc_read_prefs_destroy(e->prefs);
     mongoc_read_prefs_destroy(e->primary);
     mongoc_uri_destroy(e->uri);
+    sb_passcmd_free(e->passcmd);
     free(e->where);
     free(e);
     env->shared = NULL;

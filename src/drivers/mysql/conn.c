@@ -5,9 +5,12 @@
 
 #include "drivers/mysql/mysql_priv.h"
 #include "kit/limits.h"
+#include "kit/passcmd.h"
 
-#define CR_SSL_ERROR 2026
-#define CR_OF_CLIENT 2000 // first error number of the client library
+#define CR_SSL_ERROR                 2026
+#define CR_OF_CLIENT                 2000 // first error number of the client library
+#define ER_ACCESS_DENIED             1045
+#define ER_ACCESS_DENIED_NO_PASSWORD 1698
 
 static const char *user_of(const struct sbmy_opts *o)
 {
@@ -93,8 +96,8 @@ static void keep_descriptor(MYSQL *my)
     (void)my;
 }
 
-static int dial(
-    struct sbmy_conn *c, MYSQL *my, enum sbmy_tls mode, struct sb_err *err)
+static int dial(struct sbmy_conn *c, MYSQL *my, const char *password,
+    enum sbmy_tls mode, struct sb_err *err)
 {
     const struct sbmy_opts *o = c->o;
     struct sbmy_place p = place_of(c);
@@ -110,7 +113,7 @@ static int dial(
         sbmy_trace(c, "mysql_real_connect(%s, %s, ..., %s, %u, %s)",
             p.host ? p.host : "NULL", user_of(o) ? user_of(o) : "NULL", o->db,
             p.port, p.socket ? p.socket : "NULL");
-    if (!mysql_real_connect(my, p.host, user_of(o), c->env->password,
+    if (!mysql_real_connect(my, p.host, user_of(o), password,
             *o->db ? o->db : NULL, p.port, p.socket,
             CLIENT_MULTI_STATEMENTS | CLIENT_MULTI_RESULTS))
         return no_connection(c, my, errno, err);
@@ -124,14 +127,15 @@ static int dial(
     return 0;
 }
 
-static int try_mode(struct sbmy_conn *c, enum sbmy_tls mode, struct sb_err *err)
+static int try_mode(struct sbmy_conn *c, const char *password,
+    enum sbmy_tls mode, struct sb_err *err)
 {
     MYSQL *my = mysql_init(NULL);
     int rc;
 
     if (!my)
         return sbmy_no_memory(err);
-    rc = dial(c, my, mode, err);
+    rc = dial(c, my, password, mode, err);
     if (rc) {
         mysql_close(my);
         return rc;
@@ -150,18 +154,37 @@ struct attempt {
     int rc;
 };
 
+static int try_password(void *arg, const char *password, struct sb_err *err)
+{
+    struct sbmy_conn *c = arg;
+    enum sbmy_tls mode = sbmy_tls(c->o);
+    int rc = try_mode(c, password, mode, err);
+
+    // Most libraries can only require encryption or disable it, so "preferred"
+    // is two attempts.
+    if (rc == SB_ECONNECT && mode == SBMY_TLS_PREFERRED && err &&
+        err->native == CR_SSL_ERROR)
+        rc = try_mode(c, password, SBMY_TLS_DISABLED, err);
+    return rc;
+}
+
+static bool is_refused(const struct sb_err *err)
+{
+    return err->native == ER_ACCESS_DENIED ||
+           err->native == ER_ACCESS_DENIED_NO_PASSWORD;
+}
+
 static void try_place(void *arg)
 {
     struct attempt *a = arg;
-    enum sbmy_tls mode = sbmy_tls(a->c->o);
+    const struct sb_host *host = a->c->host;
+    struct sb_passcmd_calls calls = { try_password, is_refused, host->sleep,
+        host->apart };
 
     sbmy_apart_begin(a->c);
-    a->rc = try_mode(a->c, mode, a->err);
-    // Most libraries can only require encryption or disable it, so "preferred"
-    // is two attempts.
-    if (a->rc == SB_ECONNECT && mode == SBMY_TLS_PREFERRED && a->err &&
-        a->err->native == CR_SSL_ERROR)
-        a->rc = try_mode(a->c, SBMY_TLS_DISABLED, a->err);
+    a->rc = a->c->env->passcmd
+                ? sb_passcmd_login(a->c->env->passcmd, &calls, a->c, a->err)
+                : try_password(a->c, a->c->env->password, a->err);
     sbmy_apart_end(a->c);
 }
 
@@ -171,7 +194,8 @@ static void try_place(void *arg)
 static bool waits_as_told(const struct sbmy_conn *c)
 {
     return SBMY_LOOP && sbmy_tls(c->o) == SBMY_TLS_DISABLED &&
-           !sbmy_from_files(c->o) && sbmy_place_is_address(place_of(c));
+           !c->env->passcmd && !sbmy_from_files(c->o) &&
+           sbmy_place_is_address(place_of(c));
 }
 
 // Called in the thread of the connection, while no other one has begun to

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "drivers/mysql/mysql_priv.h"
+#include "kit/passcmd.h"
 #include "kit/userfile.h"
 
 #define MODES (SBMY_TLS_VERIFY_IDENTITY + 1)
@@ -40,6 +41,10 @@ static int find_password(struct sbmy_env *e, struct sb_err *err)
     const struct sbmy_opts *o = e->o;
     const char *text = getenv("MYSQL_PWD");
 
+    if (*o->password_command && !*o->password)
+        return o->dry_run ? 0
+                          : sb_passcmd_new("--mysql-password-command",
+                                o->password_command, &e->passcmd, err);
     if (*o->password_file && !*o->password)
         return sb_userfile_password(
             "--mysql-password-file", o->password_file, &e->password, err);
@@ -155,6 +160,7 @@ void sbmy_env_done(struct sb_driver_env *env)
     sbmy_ignore_done(&e->ignore);
     free(e->defaults_file);
     free(e->password);
+    sb_passcmd_free(e->passcmd);
     free(e);
     env->shared = NULL;
 }

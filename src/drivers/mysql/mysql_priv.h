@@ -48,7 +48,7 @@ enum sbmy_tls {
 
 struct sbmy_opts {
     struct sb_opt_list hosts, ports, sockets, ignore;
-    const char *user, *password, *password_file, *db;
+    const char *user, *password, *password_file, *password_command, *db;
     const char *defaults_file, *defaults_group, *charset;
     int ssl; // index into sbmy_ssl_words
     const char *ssl_key, *ssl_ca, *ssl_cert, *ssl_cipher;
@@ -75,8 +75,9 @@ struct sbmy_env {
     const struct sbmy_opts *o;
     struct sbmy_ignore ignore;
     struct sbmy_places places;
-    char *password;       // NULL: taken from the option files
-    char *defaults_file;  // NULL: none
+    char *password;             // NULL: taken from the option files
+    struct sb_passcmd *passcmd; // NULL: no --mysql-password-command
+    char *defaults_file;        // NULL: none
     _Atomic bool no_load; // LOAD DATA LOCAL was refused, the notice is logged
 };
 

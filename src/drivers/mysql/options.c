@@ -55,6 +55,14 @@ static const struct sb_opt opts[] = {
         AT(password_file),
         .flags = SB_OPT_FILENAME,
         .help = "file whose first line is the password" },
+    { .name = "mysql-password-command",
+        .type = SB_OPT_STRING,
+        AT(password_command),
+        .flags = SB_OPT_SECRET | SB_OPT_TEXT,
+        .help =
+            "shell command that prints the password; it is run again when a "
+            "login is refused and, with ';ttl=10m' at its end, before this "
+            "time has passed" },
     { .name = "mysql-cleartext-password",
         .type = SB_OPT_BOOL,
         AT(cleartext_password),

@@ -2,20 +2,47 @@
 #include <stdlib.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/passcmd.h"
 #include "kit/sock.h"
+
+struct login {
+    struct pgsql_conn *c;
+    uint64_t number; // of the connection
+};
+
+// Also after a password that was refused.
+static int log_in(void *arg, const char *password, struct sb_err *err)
+{
+    const struct login *l = arg;
+    struct pgsql_target t;
+
+    PQfinish(l->c->db);
+    l->c->db = NULL;
+    pgsql_target_fill(&t, l->c->env, l->number, password);
+    return pgsql_dial(l->c, &t, err);
+}
+
+// With some methods, such as PAM, the server does not call the password
+// invalid.
+static bool is_refused(const struct sb_err *err)
+{
+    return strcmp(err->state, "28P01") == 0 || strcmp(err->state, "28000") == 0;
+}
 
 static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts, const struct sb_conn_info *info, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
-    struct pgsql_target t;
+    struct login l = { c, info->number };
+    struct sb_passcmd_calls calls = { log_in, is_refused, env->host->sleep,
+        env->host->apart };
     int rc;
 
     c->env = env->shared;
     c->host = env->host;
     c->shared = c->host->shared();
-    pgsql_target_fill(&t, c->env, info->number);
-    rc = pgsql_dial(c, &t, err);
+    rc = c->env->passcmd ? sb_passcmd_login(c->env->passcmd, &calls, &l, err)
+                         : log_in(&l, c->env->password, err);
     if (rc)
         return rc;
     PQsetErrorVerbosity(c->db, PQERRORS_DEFAULT);

@@ -43,6 +43,15 @@ static const struct sb_opt opts[] = {
         .def = "",
         .flags = SB_OPT_FILENAME,
         .help = "file whose first line is the password" },
+    { .name = "pgsql-password-command",
+        .type = SB_OPT_STRING,
+        .offset = offsetof(struct pgsql_opts, password_command),
+        .def = "",
+        .flags = SB_OPT_SECRET | SB_OPT_TEXT,
+        .help =
+            "shell command that prints the password; it is run again when a "
+            "login is refused and, with ';ttl=10m' at its end, before this "
+            "time has passed" },
     { .name = "pgsql-db",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, db),

@@ -16,7 +16,7 @@
 
 struct pgsql_opts {
     struct sb_opt_list host, port; // in the form of libpq
-    const char *user, *password, *password_file, *db;
+    const char *user, *password, *password_file, *password_command, *db;
     const char *conninfo, *service, *options;
     int sslmode; // index into pgsql_sslmodes
     const char *sslrootcert, *sslcert, *sslkey, *sslcrl, *sslpassword;
@@ -39,6 +39,7 @@ struct pgsql_env {
     const struct pgsql_opts *o;
     PQconninfoOption *conninfo;      // parsed; NULL: none was given
     char *password;                  // from the password file, or NULL
+    struct sb_passcmd *passcmd;      // NULL: no --pgsql-password-command
     _Atomic unsigned failed_cancels; // number of cancel requests without effect
     _Atomic bool text_only;    // prepared statements are lost or exist twice
                                // (a pooler): send the SQL text instead
@@ -212,9 +213,10 @@ bool pgsql_is_host(const char *s, size_t len);
 
 // target.c
 
-// Sets *t to the connection parameters of connection number `number`.
-void pgsql_target_fill(
-    struct pgsql_target *t, const struct pgsql_env *env, uint64_t number);
+// Sets *t to the connection parameters of connection number `number`. password:
+// NULL if libpq is to find it.
+void pgsql_target_fill(struct pgsql_target *t, const struct pgsql_env *env,
+    uint64_t number, const char *password);
 // Which names libpq looks up to connect.
 enum pgsql_names {
     PGSQL_NO_NAME,  // none: addresses, Unix sockets

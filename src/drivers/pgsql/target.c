@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/passcmd.h"
 #include "kit/sock.h"
 #include "kit/userfile.h"
 
@@ -83,8 +84,8 @@ static void secure(struct pgsql_target *t, const struct pgsql_opts *o)
     set_given(t, "require_auth", o->require_auth);
 }
 
-void pgsql_target_fill(
-    struct pgsql_target *t, const struct pgsql_env *env, uint64_t number)
+void pgsql_target_fill(struct pgsql_target *t, const struct pgsql_env *env,
+    uint64_t number, const char *password)
 {
     const struct pgsql_opts *o = env->o;
 
@@ -97,8 +98,8 @@ void pgsql_target_fill(
     set_place(t, o, number);
     choose(t, "user", o->user, o->given.user);
     choose(t, "dbname", o->db, o->given.db);
-    if (env->password)
-        set_keyword(t, "password", env->password);
+    if (password)
+        set_keyword(t, "password", password);
     set_given(t, "password", o->password);
     set_given(t, "options", o->options);
     secure(t, o);
@@ -207,6 +208,9 @@ int pgsql_env_init(
     if (rc == 0 && o->password_file[0])
         rc = sb_userfile_password(
             "--pgsql-password-file", o->password_file, &e->password, err);
+    if (rc == 0 && o->password_command[0] && !o->password[0])
+        rc = sb_passcmd_new(
+            "--pgsql-password-command", o->password_command, &e->passcmd, err);
     if (rc)
         pgsql_env_done(env);
     return rc;
@@ -220,6 +224,7 @@ void pgsql_env_done(struct sb_driver_env *env)
         return;
     PQconninfoFree(e->conninfo);
     free(e->password);
+    sb_passcmd_free(e->passcmd);
     free(e);
     env->shared = NULL;
 }
