@@ -110,3 +110,17 @@ Errors; no file is left behind.
   $ run --events=10 --report=none,html=no/r.html
   FATAL: --report=html: cannot write no/r.html: No such file or directory
   [1]
+
+A name of a script, and swept values, that are not valid UTF-8.
+
+  $ name=$(printf 'b\377.lua')
+  $ echo 'sysbench.cmdline.options = {x = {"", ""}} function event() end' >"$name"
+  $ sysbench "./$name" --events=1 --report=none,html=a.html run
+  $ sysbench "./$name" --events=1 --sweep="x=$name" --report=html=b.html run >text
+  $ for f in a.html b.html text; do iconv -f utf-8 -t utf-8 $f >/dev/null || echo $f; done
+  $ grep -h '<title>' [ab].html; grep -o '^Sweep of .*:' text; grep -o '^\[1/1\].*lua' text
+  <title>./b\xef\xbf\xbd.lua</title> (esc)
+  <title>./b\xef\xbf\xbd.lua</title> (esc)
+  Sweep of ./b\xff.lua:
+  [1/1] x=b\xff.lua
+  $ rm -f "$name" [ab].html

@@ -499,20 +499,6 @@ different operations.
   'SELECT x~HASH' 10
   'step \ufffd,~HASH' 10
 
-The same for the name of a script, and for values that are swept.
-
-  $ name=$(printf 'b\377.lua')
-  $ echo 'sysbench.cmdline.options = {x = {"", ""}} function event() end' >"$name"
-  $ sysbench "./$name" --events=1 --report=none,html=a.html run
-  $ sysbench "./$name" --events=1 --sweep="x=$name" --report=html=b.html run >text
-  $ for f in a.html b.html text; do iconv -f utf-8 -t utf-8 $f >/dev/null || echo $f; done
-  $ grep -h '<title>' [ab].html; grep -o '^Sweep of .*:' text; grep -o '^\[1/1\].*lua' text
-  <title>./b\xef\xbf\xbd.lua</title> (esc)
-  <title>./b\xef\xbf\xbd.lua</title> (esc)
-  Sweep of ./b\xff.lua:
-  [1/1] x=b\xff.lua
-  $ rm -f "$name" [ab].html
-
 Logs that are removed or truncated during the run are an error. A script that changes the
 folder and the umask of the process changes nothing about result files.
 
