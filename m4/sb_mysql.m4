@@ -49,7 +49,9 @@ AS_IF([test "$sb_have_mysql" = yes],
         MYSQL_ENABLE_CLEARTEXT_PLUGIN, MYSQL_SECURE_AUTH,
         MARIADB_OPT_RESTRICTED_AUTH, MARIADB_OPT_IO_WAIT], [], [],
         [[#include <mysql.h>]])
-    AC_CHECK_HEADERS([mysql/client_plugin.h], [], [], [[#include <mysql.h>]])])
+    AC_CHECK_HEADERS([mysql/client_plugin.h], [], [], [[#include <mysql.h>]])
+    AC_CHECK_TYPES([struct auth_plugin_t], [], [], [[#include <mysql.h>
+        #include <mysql/client_plugin.h>]])])
 CPPFLAGS=$sb_save_CPPFLAGS
 LIBS=$sb_save_LIBS])
 

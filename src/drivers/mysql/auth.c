@@ -13,6 +13,11 @@
     defined(HAVE_MYSQL_CLIENT_PLUGIN_H)
 #include <mysql/client_plugin.h>
 #define REFUSES_PLUGINS
+#ifdef HAVE_STRUCT_AUTH_PLUGIN_T // of MySQL 8.0
+typedef struct auth_plugin_t auth_plugin;
+#else
+typedef struct st_mysql_client_plugin_AUTHENTICATION auth_plugin;
+#endif
 #endif
 
 // True if the library verifies the server before it logs in. Libraries without
@@ -75,9 +80,8 @@ static int refuse_plugin(MYSQL_PLUGIN_VIO *vio, MYSQL *my)
 // whole process.
 static void refuse_plugins(MYSQL *my)
 {
-    static struct st_mysql_client_plugin_AUTHENTICATION plugins[] = {
-        REFUSED("dialog"), REFUSED("mysql_clear_password")
-    };
+    static auth_plugin plugins[] = { REFUSED("dialog"),
+        REFUSED("mysql_clear_password") };
     // These are static because the library's list of plugins is global.
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static bool done;
