@@ -16,17 +16,21 @@
 # dnf, apk and brew are not.
 set -eu
 
+# Of alternatives (a|b), the first one that the suite has is installed; golang-go only
+# if it is new enough for FerretDB.
 apt_build='gcc libc6-dev make autoconf automake libtool pkg-config
     libluajit-5.1-dev libck-dev libjansson-dev zlib1g-dev libsqlite3-dev
     libmariadb-dev libpq-dev libmongoc-dev libmicrohttpd-dev
     libboost-context-dev liburing-dev'
 apt_test='python3-cram python3-jsonschema python3-yaml sqlite3 shellcheck lua-check pmccabe
-    clang-format-14 clang-14 libclang-rt-14-dev xz-utils zsh
+    clang-format-14 clang-14|clang
+    libclang-rt-14-dev|libclang-rt-dev xz-utils zsh
     libopenmpi-dev openmpi-bin libmpich-dev mpich
     openssh-client openssh-server iproute2
     slurmctld slurmd slurm-client munge'
 apt_servers='mariadb-server galera-4 rsync iproute2 postgresql pgbouncer
-    haproxy openssl procps maven libaio1 default-jdk-headless mmdebstrap'
+    haproxy openssl procps maven libaio1|libaio1t64 default-jdk-headless mmdebstrap
+    python3-pip golang-go'
 apt_browser='chromium chromium-driver python3 maven prometheus'
 dnf_build='gcc make autoconf automake libtool pkgconf-pkg-config
     luajit-devel ck-devel jansson-devel zlib-devel sqlite-devel
@@ -86,6 +90,45 @@ installed() {
     esac
 }
 
+# has_candidate package: whether apt can install it.
+has_candidate() {
+    version=$(apt-cache policy "$1" 2>/dev/null |
+        sed -n 's/^ *Candidate: *//p')
+    case $1:$version in
+    *: | *:'(none)') return 1 ;;
+    golang-go:*) dpkg --compare-versions "$version" ge 2:1.22 ;;
+    esac
+}
+
+# choose alternatives: prints the first that is installed, otherwise the first that
+# can be. Prints nothing if the suite has none of them. A new system does not know
+# its packages yet.
+choose() {
+    first=${1%%|*}
+    if [ "$manager" != apt-get ] || ! has_candidate gcc; then
+        echo "$first"
+        return
+    fi
+    for package in $(echo "$1" | tr '|' ' '); do
+        ! installed "$package" || { echo "$package" && return; }
+    done
+    for package in $(echo "$1" | tr '|' ' '); do
+        ! has_candidate "$package" || { echo "$package" && return; }
+    done
+    echo "install-deps.sh: this suite has no package $first: the tests or" \
+        "checks that need it are skipped" >&2
+}
+
+become=
+if [ "$manager" != brew ] && [ "$(id -u)" != 0 ] &&
+    command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    become=sudo
+fi
+if [ "$manager" = apt-get ] && [ -z "$list_only" ] && ! has_candidate gcc &&
+    { [ -n "$become" ] || [ "$(id -u)" = 0 ]; }; then
+    $become apt-get update </dev/null
+fi
+
 missing=
 for set in $sets; do
     case $manager:$set in
@@ -112,8 +155,10 @@ for set in $sets; do
         exit 1
         ;;
     esac
-    for package in $packages; do
-        installed "$package" || missing="$missing $package"
+    for alternatives in $packages; do
+        package=$(choose "$alternatives")
+        [ -z "$package" ] || installed "$package" ||
+            missing="$missing $package"
     done
 done
 
@@ -130,15 +175,10 @@ apk) install="apk add$missing" ;;
 brew) install="brew install$missing" ;;
 esac
 
-become=
-if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
-    if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-        become=sudo
-    else
-        echo "missing packages:$missing" >&2
-        echo "install them as root: $install" >&2
-        exit 1
-    fi
+if [ "$manager" != brew ] && [ "$(id -u)" != 0 ] && [ -z "$become" ]; then
+    echo "missing packages:$missing" >&2
+    echo "install them as root: $install" >&2
+    exit 1
 fi
 
 # Debian starts installed services, also at boot. policy-rc.d prevents that and

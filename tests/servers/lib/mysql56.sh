@@ -8,8 +8,10 @@
 mysql56_needs() {
     mysql_client_needs
     basedir=$(fetched mysql56) || exit
-    ldconfig -p 2>/dev/null | grep -q 'libaio\.so\.1 ' ||
-        missing libaio1 libaio
+    # From Debian 13 on, the library has another name, but the same functions.
+    aio=$(ldconfig -p 2>/dev/null |
+        sed -n 's/^[[:space:]]*libaio\.so\.1\(t64\)\{0,1\} .*=> //p' | head -n 1)
+    [ -n "$aio" ] || missing libaio1 libaio
 }
 
 # mysqld itself changes from root to $owner, because that user may not have
@@ -20,8 +22,13 @@ mysql56_as() {
 }
 
 mysql56_command() {
-    echo "$basedir/bin/mysqld" "--defaults-file=$state/my.cnf" \
+    echo env "LD_LIBRARY_PATH=$state/lib" "$basedir/bin/mysqld" \
+        "--defaults-file=$state/my.cnf" \
         "--basedir=$basedir" "--user=$owner"
+}
+
+mysql56_aio() {
+    mkdir -p "$state/lib" && ln -sfn "$aio" "$state/lib/libaio.so.1"
 }
 
 # The server and its client library only read keys in the traditional format.
@@ -49,6 +56,7 @@ mysql56_install() {
 
 mysql56_start() {
     mysql56_as
+    mysql56_aio
     # shellcheck disable=SC2046
     launch $(mysql56_command)
     await 120 mysql_awake
@@ -58,6 +66,7 @@ mysql56_up() {
     mysql56_needs
     mysql_place
     mysql56_as
+    mysql56_aio
     mysql56_keys
     mysql56_install
     mysql56_start
