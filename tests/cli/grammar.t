@@ -107,8 +107,8 @@ Statements of query_init are query 0.
 The check fails if an index does not contain its rows.
 
   $ g prepare >prepared
-  $ sqlite3 sbtest.sqlite "PRAGMA writable_schema = ON;
-  >     UPDATE sqlite_master SET sql = 'CREATE INDEX k_1 ON sbtest1(id)' WHERE name = 'k_1'"
+  $ sqlite3 -cmd ".dbconfig defensive off" sbtest.sqlite "PRAGMA writable_schema = ON;
+  >     UPDATE sqlite_master SET sql = 'CREATE INDEX k_1 ON sbtest1(id)' WHERE name = 'k_1'" >catalog
   $ g check
   FATAL: table "sbtest1": row 1 missing from index k_1
   [1]

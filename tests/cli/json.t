@@ -103,10 +103,12 @@ Documents that no event wrote.
   FATAL: json2: document 5: it has no member stock.count
   $ damage "json_set(doc, '$.note', 'short')"
   FATAL: json2: document 5: its note has 5 characters, expected 100
-  $ sqlite3 sbtest.sqlite 'PRAGMA writable_schema = 1; UPDATE sqlite_master
+  $ change_schema() { sqlite3 -cmd '.dbconfig defensive off' sbtest.sqlite \
+  >     "PRAGMA writable_schema = 1; $1" >catalog; }
+  $ change_schema 'UPDATE sqlite_master
   >     SET sql = sql || " WHERE id > 5" WHERE name = "json2_sku"'
   $ sqlite3 sbtest.sqlite 'REINDEX json2_sku'
-  $ sqlite3 sbtest.sqlite 'PRAGMA writable_schema = 1; UPDATE sqlite_master
+  $ change_schema 'UPDATE sqlite_master
   >     SET sql = substr(sql, 1, instr(sql, " WHERE") - 1)
   >     WHERE name = "json2_sku"'
   $ json check 2>&1 | grep FATAL

@@ -118,3 +118,10 @@ need_sqlite() {
 sql() {
     sqlite3 "$1" "$2"
 }
+
+# change_schema file statement: changes the catalog, which newer versions of the
+# shell refuse by default.
+change_schema() {
+    sqlite3 -cmd '.dbconfig defensive off' "$1" \
+        "PRAGMA writable_schema = ON; $2" >/dev/null
+}
