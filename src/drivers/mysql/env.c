@@ -56,16 +56,23 @@ static int find_password(struct sbmy_env *e, struct sb_err *err)
     return e->password ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
+// Oracle's library looks for a name without a '/' in the folders of the system,
+// and a script may change the current folder.
 static int find_files(struct sbmy_env *e, struct sb_err *err)
 {
+    char *path;
+    int rc = 0;
+
     if (!*e->o->defaults_file)
         return 0;
-    e->defaults_file = sb_userfile_path(e->o->defaults_file);
-    if (!e->defaults_file)
+    path = sb_userfile_path(e->o->defaults_file);
+    if (!path)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    if (access(e->defaults_file, R_OK) != 0)
-        return no_file("--mysql-defaults-file", e->defaults_file, err);
-    return 0;
+    e->defaults_file = realpath(path, NULL);
+    if (!e->defaults_file || access(e->defaults_file, R_OK) != 0)
+        rc = no_file("--mysql-defaults-file", path, err);
+    free(path);
+    return rc;
 }
 
 #if SBMY_MARIADB
