@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "drivers/mysql/mysql_priv.h"
@@ -30,10 +31,20 @@ static struct sbmy_place place_of(const struct sbmy_conn *c)
     return p;
 }
 
+// The client libraries take this host for the default socket and ignore the
+// port.
+static bool is_default_socket(struct sbmy_place p)
+{
+    return !p.socket && p.host && strcmp(p.host, "localhost") == 0;
+}
+
 static void name_place(struct sbmy_place p, char *out, size_t size)
 {
     if (p.socket)
         snprintf(out, size, "on socket '%.200s'", p.socket);
+    else if (is_default_socket(p))
+        snprintf(out, size,
+            "on the default socket (for TCP, use 127.0.0.1, not localhost)");
     else if (p.host)
         snprintf(out, size, "on host '%.160s', port %u", p.host,
             p.port ? p.port : 3306);
@@ -96,6 +107,34 @@ static void keep_descriptor(MYSQL *my)
     (void)my;
 }
 
+// A port that was given for localhost names a server that may not be the one of
+// the default socket.
+static int check_port(const struct sbmy_conn *c, struct sbmy_place p, MYSQL *my,
+    struct sb_err *err)
+{
+    MYSQL_RES *res = NULL;
+    MYSQL_ROW row = NULL;
+    unsigned port = 0;
+
+    if (!is_default_socket(p) || !c->o->given.ports || !my->unix_socket)
+        return 0;
+    if (mysql_query(my, "SELECT @@port") == 0)
+        res = mysql_store_result(my);
+    if (res)
+        row = mysql_fetch_row(res);
+    if (row && row[0])
+        port = (unsigned)strtoul(row[0], NULL, 10);
+    mysql_free_result(res);
+    // 0: the server has no port.
+    if (port == 0 || port == p.port)
+        return 0;
+    return sb_err_set(err, SB_ECONNECT,
+        "--mysql-host=localhost means the socket '%s', whose server has port "
+        "%u, "
+        "not %u: use --mysql-host=127.0.0.1 or --mysql-socket",
+        my->unix_socket, port, p.port);
+}
+
 static int dial(struct sbmy_conn *c, MYSQL *my, const char *password,
     enum sbmy_tls mode, struct sb_err *err)
 {
@@ -124,7 +163,7 @@ static int dial(struct sbmy_conn *c, MYSQL *my, const char *password,
         return no_connection(c, my, errno, err);
     if (mode >= SBMY_TLS_REQUIRED && !mysql_get_ssl_cipher(my))
         return no_tls(c, err);
-    return 0;
+    return check_port(c, p, my, err);
 }
 
 static int try_mode(struct sbmy_conn *c, const char *password,
