@@ -129,6 +129,7 @@ static void hints(void)
     CHECK(strstr(sbmy_hint(1146), "prepare") != NULL);
     CHECK(strstr(sbmy_hint(1461), "--db-statement-cache") != NULL);
     CHECK(strstr(sbmy_hint(1461), "--db-ps-mode") != NULL);
+    CHECK(strstr(sbmy_hint(1020), "--mysql-ignore-errors") != NULL);
     CHECK_STR(sbmy_hint(1064), "");
 }
 

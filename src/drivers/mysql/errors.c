@@ -21,13 +21,17 @@ enum kind {
     "an unverified server could read the password; " \
     "--mysql-cleartext-password=on allows it"
 
+#define CONFLICT                                                              \
+    "a conflict with another transaction; if --mysql-ignore-errors contains " \
+    "this number, the event is retried"
+
 // Numbers from 2000 to 2999 and from 5000 to 5999 are those of the client
 // library. Those of servers: share/messages_to_clients.txt of MySQL,
 // sql/share/errmsg-utf8.txt of MariaDB, pkg/errno/errcode.go of TiDB. They
 // restart the event if the message, or error-codes.md of TiDB's documentation,
 // says that the transaction was rolled back or can be tried again.
 static const struct sb_errnum table[] = {
-    { 1020, KIND_RETRY, "" }, // record has changed since last read
+    { 1020, KIND_RETRY, CONFLICT }, // record has changed since last read
     { 1021, KIND_OTHER, "the server has no space left on its disk" },
     { 1040, KIND_OTHER, "the server's limit is max_connections" },
     { 1047, KIND_NEITHER, "" }, // unknown command
@@ -54,9 +58,9 @@ static const struct sb_errnum table[] = {
     { 1189, KIND_OTHER, "" }, // a replica lost its source; class 08
     { 1190, KIND_OTHER, "" },
     { 1203, KIND_OTHER, "the server's limit is max_user_connections" },
-    { 1205, KIND_RETRY, "" }, // lock wait timeout
-    { 1213, KIND_RETRY, "" }, // deadlock
-    { 1218, KIND_OTHER, "" }, // as 1189
+    { 1205, KIND_RETRY, CONFLICT }, // lock wait timeout
+    { 1213, KIND_RETRY, CONFLICT }, // deadlock
+    { 1218, KIND_OTHER, "" },       // as 1189
     { 1235, KIND_NEITHER, "" },
     // After a proxy changed servers, all prepared statements are unknown.
     { 1243, KIND_LOST, "" },

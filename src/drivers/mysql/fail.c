@@ -53,7 +53,7 @@ int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,
     if (c->o->debug)
         sbmy_trace(c, "error %d (%s): %s", native, state, text);
     sb_err_native(err, code, native, state, text);
-    if (err && *hint) {
+    if (err && *hint && code != SB_ERESTART && code != SB_EIGNORE) {
         n = strlen(err->msg);
         snprintf(err->msg + n, sizeof(err->msg) - n, " (%s)", hint);
     }
