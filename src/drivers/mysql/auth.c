@@ -14,9 +14,9 @@
 #include <mysql/client_plugin.h>
 #define REFUSES_PLUGINS
 #ifdef HAVE_STRUCT_AUTH_PLUGIN_T // of MySQL 8.0
-typedef struct auth_plugin_t auth_plugin;
+#define AUTH_PLUGIN struct auth_plugin_t
 #else
-typedef struct st_mysql_client_plugin_AUTHENTICATION auth_plugin;
+#define AUTH_PLUGIN struct st_mysql_client_plugin_AUTHENTICATION
 #endif
 #endif
 
@@ -80,7 +80,7 @@ static int refuse_plugin(MYSQL_PLUGIN_VIO *vio, MYSQL *my)
 // whole process.
 static void refuse_plugins(MYSQL *my)
 {
-    static auth_plugin plugins[] = { REFUSED("dialog"),
+    static AUTH_PLUGIN plugins[] = { REFUSED("dialog"),
         REFUSED("mysql_clear_password") };
     // These are static because the library's list of plugins is global.
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -62,13 +62,26 @@ static const char *reason(MYSQL *my)
                : mysql_error(my);
 }
 
+// The server denies access to accounts that require TLS (REQUIRE SSL), and does
+// not say why.
+static const char *login_hint(const struct sbmy_conn *c, unsigned native)
+{
+    struct sbmy_place p = place_of(c);
+
+    if (native != ER_ACCESS_DENIED || sbmy_tls(c->o) != SBMY_TLS_DISABLED ||
+        p.socket || is_default_socket(p))
+        return sbmy_hint((int)native);
+    return "wrong user or password, or an account that requires TLS: "
+           "--mysql-ssl=required";
+}
+
 // Formats the error as one sentence. `my` has the error; failed: errno of the
 // attempt.
 static int no_connection(
     const struct sbmy_conn *c, MYSQL *my, int failed, struct sb_err *err)
 {
     unsigned native = mysql_errno(my);
-    const char *hint = sbmy_hint((int)native);
+    const char *hint = login_hint(c, native);
     char where[260], limit[80] = "";
 
     name_place(place_of(c), where, sizeof(where));
