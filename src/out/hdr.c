@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -234,9 +235,12 @@ static void add_tag(struct sb_buf *b, const char *tag)
     sb_buf_adds(b, ",");
 }
 
+// Both ends are rounded, and the length is their difference: otherwise an
+// interval could end after the next one begins.
 int sb_hdr_interval(struct sb_hdr *h, const char *tag, double from,
     double seconds, const struct sb_hist_snap *hist, struct sb_err *err)
 {
+    double begin_ms = round(from * 1e3), end_ms = round((from + seconds) * 1e3);
     uint64_t min = 0, max = 0;
 
     sb_hist_snap_bounds(hist, &min, &max);
@@ -244,7 +248,8 @@ int sb_hdr_interval(struct sb_hdr *h, const char *tag, double from,
     if (tag)
         add_tag(&h->text, tag);
     // The maximum in milliseconds is for people; programs use the histogram.
-    sb_buf_addf(&h->text, "%.3f,%.3f,%.3f,", from, seconds, (double)max / 1e6);
+    sb_buf_addf(&h->text, "%.3f,%.3f,%.3f,", begin_ms / 1e3,
+        (end_ms - begin_ms) / 1e3, (double)max / 1e6);
     if (sb_hdr_encode(h, hist, &h->text))
         h->text.failed = true;
     sb_buf_adds(&h->text, "\n");

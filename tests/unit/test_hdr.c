@@ -290,6 +290,36 @@ static void log_has_head_and_lines(void)
     sb_hist_snap_done(&s);
 }
 
+// In whole milliseconds, as readers add them.
+static void intervals_meet(void)
+{
+    struct sb_hist_snap s = { 0 };
+    struct sb_hdr h;
+    char *got = NULL, *line;
+    size_t size = 0;
+    FILE *out = open_memstream(&got, &size);
+    long end = 0;
+
+    count(&s, 1500000, 10);
+    CHECK_INT(sb_hdr_init(&h, out, NULL), 0);
+    for (int i = 0; i < 100; i++)
+        CHECK_INT(sb_hdr_interval(&h, NULL, i * 0.1004, 0.1004, &s, NULL), 0);
+    fclose(out);
+    line = got;
+    for (int i = 0; i < 100; i++) {
+        double from = 0, seconds = 0;
+
+        CHECK_INT(sscanf(line, "%lf,%lf,", &from, &seconds), 2);
+        CHECK_INT((long)(from * 1e3 + 0.5), end);
+        end += (long)(seconds * 1e3 + 0.5);
+        line = strchr(line, '\n') + 1;
+    }
+    CHECK_INT(end, 10040);
+    free(got);
+    sb_hdr_done(&h);
+    sb_hist_snap_done(&s);
+}
+
 static void failed_writes_are_reported(void)
 {
     FILE *full = fopen("/dev/full", "w");
@@ -429,6 +459,7 @@ CHECK_FILE
     RUN(random_histograms_survive);
     RUN(full_histogram_survives);
     RUN(log_has_head_and_lines);
+    RUN(intervals_meet);
     RUN(failed_writes_are_reported);
     RUN(done_accepts_zero);
     return check_done();
