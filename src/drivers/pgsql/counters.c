@@ -30,11 +30,33 @@ static const char *const ids[] = { "datid", "datname", "stats_reset",
 // PostgreSQL 17 moved these to a view of their own; before, they were columns
 // of pg_stat_bgwriter. They keep the names of the columns, so that servers of
 // different versions can be compared.
-static const char checkpointer_sql[] =
-    "SELECT num_timed AS checkpoints_timed, num_requested AS checkpoints_req, "
-    "write_time AS checkpoint_write_time, sync_time AS checkpoint_sync_time, "
-    "buffers_written AS buffers_checkpoint, restartpoints_timed, "
-    "restartpoints_req, restartpoints_done FROM pg_stat_checkpointer";
+#define CHECKPOINTER                                                           \
+    "SELECT num_timed AS checkpoints_timed, "                                  \
+    "num_requested AS checkpoints_req, "                                       \
+    "write_time AS checkpoint_write_time, sync_time AS checkpoint_sync_time, " \
+    "buffers_written AS buffers_checkpoint, restartpoints_timed, "             \
+    "restartpoints_req, restartpoints_done"
+static const char checkpointer_17_sql[] = CHECKPOINTER
+    " FROM pg_stat_checkpointer";
+static const char checkpointer_sql[] = CHECKPOINTER
+    ", num_done AS checkpoints_done, slru_written FROM pg_stat_checkpointer";
+
+// PostgreSQL 17 removed buffers_backend and buffers_backend_fsync of
+// pg_stat_bgwriter, and 18 the writes and syncs of pg_stat_wal: all are in
+// pg_stat_io.
+#define OF_BACKENDS                                                       \
+    "sum(fsyncs) AS buffers_backend_fsync FROM pg_stat_io "               \
+    "WHERE object = 'relation' AND backend_type NOT IN ('checkpointer', " \
+    "'background writer')"
+static const char backends_17_sql[] =
+    "SELECT sum(writes) + sum(extends) AS buffers_backend, " OF_BACKENDS;
+static const char backends_sql[] =
+    "SELECT (sum(write_bytes) + sum(extend_bytes)) / "
+    "current_setting('block_size')::int AS buffers_backend, " OF_BACKENDS;
+static const char wal_io_sql[] =
+    "SELECT sum(writes) AS wal_write, sum(fsyncs) AS wal_sync, sum(write_time) "
+    "AS wal_write_time, sum(fsync_time) AS wal_sync_time FROM pg_stat_io "
+    "WHERE object = 'wal'";
 
 static const char activity_sql[] =
     "SELECT (SELECT count(*) FROM pg_locks WHERE NOT granted) AS "
@@ -52,7 +74,7 @@ static const char activity_sql[] =
 struct source {
     const char *name, *sql;
     const char *prefixes; // of its names, each with its NUL; ends with ""
-    int since;            // major version of the server
+    int since, before;    // major versions of the server; 0: all
 };
 
 static const struct source sources[] = {
@@ -60,14 +82,19 @@ static const struct source sources[] = {
         "SELECT * FROM pg_stat_database WHERE datname = current_database()",
         "numbackends\0xact_\0blks_\0tup_\0conflicts\0temp_\0deadlocks\0"
         "checksum_\0blk_\0session\0active_time\0idle_in_\0parallel_\0",
-        0 },
-    { "pg_stat_wal", "SELECT * FROM pg_stat_wal", "wal_\0", 14 },
+        0, 0 },
+    { "pg_stat_wal", "SELECT * FROM pg_stat_wal", "wal_\0", 14, 0 },
+    { "pg_stat_io", wal_io_sql, "wal_\0", 18, 0 },
     { "pg_stat_bgwriter", "SELECT * FROM pg_stat_bgwriter",
-        "buffers_\0maxwritten_\0checkpoint\0", 0 },
+        "buffers_\0maxwritten_\0checkpoint\0", 0, 0 },
+    { "pg_stat_io", backends_17_sql, "buffers_\0", 17, 18 },
+    { "pg_stat_io", backends_sql, "buffers_\0", 18, 0 },
+    { "pg_stat_checkpointer", checkpointer_17_sql,
+        "checkpoint\0buffers_checkpoint\0restartpoints_\0", 17, 18 },
     { "pg_stat_checkpointer", checkpointer_sql,
-        "checkpoint\0buffers_checkpoint\0restartpoints_\0", 17 },
+        "checkpoint\0buffers_checkpoint\0restartpoints_\0slru_\0", 18, 0 },
     { "pg_stat_activity, pg_locks", activity_sql,
-        "locks_\0connections_\0oldest_\0", 9 },
+        "locks_\0connections_\0oldest_\0", 9, 0 },
 };
 
 static bool has_ending(const char *name, const char *end)
@@ -141,6 +168,11 @@ static int read_source(struct pgsql_conn *c, const struct source *s,
     return rc;
 }
 
+static bool has_source(int version, const struct source *s)
+{
+    return version >= s->since && (!s->before || version < s->before);
+}
+
 static bool wanted(const struct source *s, const struct sb_counter_sink *to)
 {
     const char *p = s->prefixes;
@@ -158,7 +190,7 @@ int pgsql_counters(
 
     for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]);
          i++) {
-        if (version >= sources[i].since && wanted(&sources[i], to))
+        if (has_source(version, &sources[i]) && wanted(&sources[i], to))
             rc = read_source(c, &sources[i], to, err);
     }
     return rc;
