@@ -14,8 +14,10 @@ function M.require(con)
    local version = con:query_row("SELECT VERSION()") or ""
    local major, minor = version:match("^(%d+)%.(%d+)")
    if not version:find("MariaDB") or major * 100 + minor < 1107 then
-      error("vector requires MariaDB 11.7 or later; the server is " .. version,
-         0)
+      local why = not version:find("MariaDB") and major + 0 >= 9 and
+         ", which stores vectors but has no function for their distance" or ""
+      error(string.format("vector requires MariaDB 11.7 or later; the " ..
+         "server is %s%s", version, why), 0)
    end
 end
 
