@@ -115,7 +115,7 @@ choose() {
     for package in $(echo "$1" | tr '|' ' '); do
         ! has_candidate "$package" || { echo "$package" && return; }
     done
-    echo "install-deps.sh: this suite has no package $first: the tests or" \
+    echo "install-deps.sh: this suite has no usable package $first: the tests or" \
         "checks that need it are skipped" >&2
 }
 
