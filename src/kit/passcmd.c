@@ -2,7 +2,6 @@
 #define _GNU_SOURCE // pipe2()
 #include "kit/passcmd.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -38,8 +38,7 @@ static bool verifies(enum sbmy_tls mode)
 // TCP.
 static bool is_local(const struct sbmy_opts *o, struct sbmy_place p)
 {
-    return p.socket ||
-           (p.host && strcmp(p.host, "localhost") == 0 && !sbmy_from_files(o));
+    return p.socket || (sbmy_place_is_default(p) && !sbmy_from_files(o));
 }
 
 #if HAVE_DECL_MARIADB_OPT_RESTRICTED_AUTH

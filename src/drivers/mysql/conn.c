@@ -31,18 +31,11 @@ static struct sbmy_place place_of(const struct sbmy_conn *c)
     return p;
 }
 
-// The client libraries take this host for the default socket and ignore the
-// port.
-static bool is_default_socket(struct sbmy_place p)
-{
-    return !p.socket && p.host && strcmp(p.host, "localhost") == 0;
-}
-
 static void name_place(struct sbmy_place p, char *out, size_t size)
 {
     if (p.socket)
         snprintf(out, size, "on socket '%.200s'", p.socket);
-    else if (is_default_socket(p))
+    else if (sbmy_place_is_default(p))
         snprintf(out, size,
             "on the default socket (for TCP, use 127.0.0.1, not localhost)");
     else if (p.host)
@@ -69,7 +62,7 @@ static const char *login_hint(const struct sbmy_conn *c, unsigned native)
     struct sbmy_place p = place_of(c);
 
     if (native != ER_ACCESS_DENIED || sbmy_tls(c->o) != SBMY_TLS_DISABLED ||
-        p.socket || is_default_socket(p))
+        p.socket || sbmy_place_is_default(p))
         return sbmy_hint((int)native);
     return "wrong user or password, or an account that requires TLS: "
            "--mysql-ssl=required";
@@ -129,7 +122,7 @@ static int check_port(const struct sbmy_conn *c, struct sbmy_place p, MYSQL *my,
     MYSQL_ROW row = NULL;
     unsigned port = 0;
 
-    if (!is_default_socket(p) || !c->o->given.ports || !my->unix_socket)
+    if (!sbmy_place_is_default(p) || !c->o->given.ports || !my->unix_socket)
         return 0;
     if (mysql_query(my, "SELECT @@port") == 0)
         res = mysql_store_result(my);
@@ -143,8 +136,7 @@ static int check_port(const struct sbmy_conn *c, struct sbmy_place p, MYSQL *my,
         return 0;
     return sb_err_set(err, SB_ECONNECT,
         "--mysql-host=localhost means the socket '%s', whose server has port "
-        "%u, "
-        "not %u: use --mysql-host=127.0.0.1 or --mysql-socket",
+        "%u, not %u: use --mysql-host=127.0.0.1 or --mysql-socket",
         my->unix_socket, port, p.port);
 }
 

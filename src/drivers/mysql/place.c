@@ -59,3 +59,8 @@ bool sbmy_place_is_address(struct sbmy_place p)
 {
     return !p.socket && p.host && sb_sock_is_numeric(p.host);
 }
+
+bool sbmy_place_is_default(struct sbmy_place p)
+{
+    return !p.socket && p.host && strcmp(p.host, "localhost") == 0;
+}

@@ -31,5 +31,8 @@ uint64_t sbmy_places_count(const struct sbmy_places *p);
 struct sbmy_place sbmy_places_get(const struct sbmy_places *p, uint64_t number);
 // True if the place is an IP address: no name has to be looked up.
 bool sbmy_place_is_address(struct sbmy_place p);
+// Whether the client libraries use their default socket: for the host
+// localhost, whatever the port is.
+bool sbmy_place_is_default(struct sbmy_place p);
 
 #endif
