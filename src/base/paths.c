@@ -18,12 +18,6 @@
 #ifndef SB_LUADIR
 #define SB_LUADIR "/usr/local/share/sysbench"
 #endif
-#ifndef SB_ABS_TOP_SRCDIR
-#define SB_ABS_TOP_SRCDIR ""
-#endif
-#ifndef SB_ABS_TOP_BUILDDIR
-#define SB_ABS_TOP_BUILDDIR ""
-#endif
 
 #define PATH_SIZE sizeof(((struct sb_paths *)0)->drivers)
 
@@ -70,12 +64,22 @@ static bool exe_folder(const char *exe, char *out)
     return true;
 }
 
-static bool is_own_build(const char *dir)
+// configure writes the path of the source tree to this file, because a path in
+// the program would make builds in different folders differ.
+static bool configured_tree(const char *dir, char *top)
 {
-    char src[PATH_SIZE], real[PATH_MAX];
+    char path[PATH_SIZE];
 
-    return SB_ABS_TOP_BUILDDIR[0] && join(src, SB_ABS_TOP_BUILDDIR, "/src") &&
-           realpath(src, real) && strcmp(real, dir) == 0;
+    if (!join(path, dir, "/source-tree"))
+        return false;
+    FILE *file = fopen(path, "re");
+    bool read = file && fgets(top, PATH_SIZE, file);
+
+    if (file)
+        fclose(file);
+    if (read)
+        top[strcspn(top, "\n")] = '\0';
+    return read;
 }
 
 // The folders in a source tree.
@@ -88,16 +92,15 @@ static bool source_tree(struct sb_paths *p, const char *top)
 
 static bool find_build_tree(struct sb_paths *p, const char *dir)
 {
-    char modules[PATH_SIZE];
+    char modules[PATH_SIZE], top[PATH_SIZE];
 
     if (!join(modules, dir, "/drivers") ||
         !join(p->drivers, modules, "/.libs") ||
-        !join(p->mpi, dir, "/mpi/.libs"))
+        !join(p->mpi, dir, "/mpi/.libs") || !is_dir(modules))
         return false;
-    if (is_own_build(dir) && source_tree(p, SB_ABS_TOP_SRCDIR))
+    if (join(top, dir, "/..") && source_tree(p, top) && is_dir(p->workloads))
         return true;
-    return is_dir(modules) && join(modules, dir, "/..") &&
-           source_tree(p, modules) && is_dir(p->workloads);
+    return configured_tree(dir, top) && source_tree(p, top);
 }
 
 // `to` relative to the folder `dir` instead of `from`, so that a tree that was

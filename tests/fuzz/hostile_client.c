@@ -441,9 +441,8 @@ static void tape_path(
 {
     const char *top = getenv("SB_SRCDIR");
 
-    snprintf(out, size, "%s/tests/fuzz/tapes/%s-%s",
-        top ? top : SB_ABS_TOP_SRCDIR, p->proto->name,
-        p->variant[variant].name);
+    snprintf(out, size, "%s/tests/fuzz/tapes/%s-%s", top ? top : ".",
+        p->proto->name, p->variant[variant].name);
 }
 
 // Sets the options and loads or makes the recordings. Aborts if a recording

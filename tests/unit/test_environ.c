@@ -8,16 +8,25 @@
 #include "check.h"
 #include "db/db.h"
 
-#define DRIVERS SB_ABS_TOP_BUILDDIR "/src/drivers/.libs"
-#define MODULE  DRIVERS "/mongodb-options.so"
-#define NAME    "MONGOC_DISABLE_SHM"
+#define NAME "MONGOC_DISABLE_SHM"
+
+// The folder of the modules, or of one of them.
+static const char *modules(const char *name)
+{
+    static char path[4096];
+    const char *build = getenv("SB_BUILDDIR");
+
+    snprintf(path, sizeof(path), "%s/src/drivers/.libs%s", build ? build : ".",
+        name);
+    return path;
+}
 
 static void sets_variables(void)
 {
-    if (access(MODULE, F_OK) != 0)
+    if (access(modules("/mongodb-options.so"), F_OK) != 0)
         return; // the driver is not part of this build
     unsetenv(NAME);
-    sb_environ_set(DRIVERS);
+    sb_environ_set(modules(""));
     CHECK(getenv(NAME) != NULL);
     if (getenv(NAME))
         CHECK_STR(getenv(NAME), "1");
@@ -26,7 +35,7 @@ static void sets_variables(void)
 static void keeps_those_of_the_user(void)
 {
     setenv(NAME, "0", 1);
-    sb_environ_set(DRIVERS);
+    sb_environ_set(modules(""));
     CHECK_STR(getenv(NAME), "0");
 }
 

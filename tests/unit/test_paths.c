@@ -71,6 +71,30 @@ static void build_tree(void)
     CHECK_STR(p.workloads, folder("tree/tests/lua"));
 }
 
+// A build outside of its source tree.
+static void other_build_folder(void)
+{
+    struct sb_paths p;
+    struct sb_err err;
+    char path[PATH_MAX];
+
+    folder("build/src/drivers/.libs");
+    CHECK_INT(sb_paths_from(&p, exe(folder("build/src"), path), &err), 0);
+    CHECK(!p.build_tree);
+    snprintf(path, sizeof(path), "%s/source-tree", folder("build/src"));
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL);
+    if (!file)
+        return;
+    fprintf(file, "%s\n", folder("source"));
+    fclose(file);
+    folder("source/tests/lua");
+    CHECK_INT(sb_paths_from(&p, exe(folder("build/src"), path), &err), 0);
+    CHECK(p.build_tree);
+    CHECK_STR(p.drivers, folder("build/src/drivers/.libs"));
+    CHECK_STR(p.workloads, folder("source/tests/lua"));
+}
+
 // A tree with the layout of `make install`, in another place.
 static void moved_tree(void)
 {
@@ -167,6 +191,7 @@ CHECK_FILE
     if (!mkdtemp(here) || !realpath(here, root))
         return 1;
     RUN(build_tree);
+    RUN(other_build_folder);
     RUN(moved_tree);
     RUN(moved_prefix);
     RUN(unknown_place);
