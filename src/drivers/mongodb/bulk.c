@@ -40,16 +40,16 @@ static int read_columns(
 static int write_head(
     struct sbmo_conn *c, const char *table, struct sb_err *err)
 {
-    bson_t body = BSON_INITIALIZER, list;
+    bson_t body = BSON_INITIALIZER, list = BSON_INITIALIZER;
     bool done;
 
     BSON_APPEND_UTF8(&body, "insert", table);
     BSON_APPEND_BOOL(&body, "ordered", false);
-    BSON_APPEND_ARRAY_BEGIN(&body, "documents", &list);
-    bson_append_array_end(&body, &list);
+    BSON_APPEND_ARRAY(&body, "documents", &list);
     c->head.len = 0;
     // Without the ends of the array and of the command.
     done = sbmo_add(&c->head, bson_get_data(&body), body.len - 2);
+    bson_destroy(&list);
     bson_destroy(&body);
     return done ? 0 : sbmo_no_memory(err);
 }

@@ -209,16 +209,16 @@ static void kill_cursor(
     const char *collection;
     char db[256];
     bson_error_t e;
-    bson_t body = BSON_INITIALIZER, list, reply;
+    bson_t body = BSON_INITIALIZER, list = BSON_INITIALIZER, reply;
 
     split(at, db, sizeof(db), &collection);
     BSON_APPEND_UTF8(&body, "killCursors", collection);
-    BSON_APPEND_ARRAY_BEGIN(&body, "cursors", &list);
     BSON_APPEND_INT64(&list, "0", at->id);
-    bson_append_array_end(&body, &list);
+    BSON_APPEND_ARRAY(&body, "cursors", &list);
     mongoc_client_command_with_opts(
         c->client, db, &body, NULL, opts, &reply, &e);
     bson_destroy(&reply);
+    bson_destroy(&list);
     bson_destroy(&body);
 }
 
