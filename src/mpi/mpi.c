@@ -348,7 +348,11 @@ static bool end_without_finalize(void)
     static const char answer[] = "cmd=finalize_ack";
     char got[64] = ""; // Slurm adds rc=0
     size_t n = 0;
-    int fd = hangs_at_the_end() ? tell_launcher("cmd=finalize\n") : -1;
+
+    if (!hangs_at_the_end())
+        return false;
+
+    int fd = tell_launcher("cmd=finalize\n");
     struct pollfd readable = { .fd = fd, .events = POLLIN };
 
     while (fd >= 0 && n < sizeof(got) - 1 && !strchr(got, '\n') &&
