@@ -99,8 +99,9 @@ static inline bool read_request(int fd)
 
 static inline void *serve(void *arg)
 {
-    static const char hello[] = { 'R', 0, 0, 0, 8, 0, 0, 0, 0, 'Z', 0, 0, 0, 5,
-        'I' };
+    // libpq 18 sends no cancel requests without the key for them.
+    static const char hello[] = { 'R', 0, 0, 0, 8, 0, 0, 0, 0, 'K', 0, 0, 0, 12,
+        0, 0, 0, 1, 0, 0, 0, 2, 'Z', 0, 0, 0, 5, 'I' };
     int fd = accept(server.listener, NULL, NULL);
     unsigned char size[4];
     bool good = read_all(fd, size, sizeof(size)) &&
