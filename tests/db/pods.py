@@ -46,7 +46,8 @@ def valid(schemas, files):
     with open(schemas + "/mpijob.yaml") as f:
         definition = yaml.load(f, Loader=loader)
     found = {}
-    for kind, name in (("Job", "batch.v1.Job"), ("Pod", "core.v1.PodTemplateSpec")):
+    for kind, name in (("Job", "batch.v1.Job"), ("CronJob", "batch.v1.CronJob"),
+                       ("Pod", "core.v1.PodTemplateSpec")):
         found[kind] = dict(kubernetes, **{"$ref": "#/$defs/io.k8s.api." + name})
         found[kind].pop("$id", None)
     for version in definition["spec"]["versions"]:
@@ -68,7 +69,8 @@ def valid(schemas, files):
         manifest = load(name)
         kind = manifest["kind"]
         check(kind, manifest, name)
-        api = {"Job": "batch/v1", "MPIJob": "kubeflow.org/v2beta1"}[kind]
+        api = {"Job": "batch/v1", "CronJob": "batch/v1",
+               "MPIJob": "kubeflow.org/v2beta1"}[kind]
         if manifest["apiVersion"] != api:
             print("%s: apiVersion is not %s" % (name, api))
             errors += 1
