@@ -1,22 +1,28 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# pgbouncer in transaction mode: clients share connections to a PostgreSQL
-# server.
+# pgbouncer: clients share connections to a PostgreSQL server. The databases
+# session, transaction and statement are sbtest in that mode; all others are in
+# transaction mode.
 . "$servers/lib/proxy.sh"
 . "$servers/lib/pgsql.sh"
 
 pgbouncer_needs() {
+    command -v psql >/dev/null || missing postgresql-client psql
+    ! newest proxies || return 0
     PATH=$PATH:/usr/sbin
     command -v pgbouncer >/dev/null || missing pgbouncer pgbouncer
-    pgsql_needs
 }
 
 pgbouncer_settings() {
-    local setting
+    local setting server mode
+    server="host=127.0.0.1 port=$(of_target PORT)"
+    echo "[databases]"
+    for mode in session transaction statement; do
+        echo "$mode = $server dbname=sbtest pool_mode=$mode"
+    done
     cat <<-END
-	[databases]
-	* = host=127.0.0.1 port=$(of_target PORT)
+	* = $server
 	[pgbouncer]
 	listen_addr = $HOST
 	listen_port = $PORT
@@ -46,7 +52,7 @@ pgbouncer_up() {
     proxy_place postgres
     SOCKET=$state/.s.PGSQL.$PORT
     pgsql_options
-    ADMIN=${ADMIN/\/postgres?//pgbouncer?}
+    ADMIN=${ADMIN/\/postgres\?//pgbouncer?}
     printf '"%s" "sbtest"\n' sbtest postgres >"$state/users"
     pgbouncer_settings >"$state/pgbouncer.ini"
     pgbouncer_start
