@@ -175,9 +175,10 @@ static int connect_again(struct sb_con_priv *c, bool was_connected)
 int sb__link_again(struct sb_con_priv *c)
 {
     bool was_connected = sb__con_connected(c), has_conn = was_connected;
+    bool was_lost = sb__con_lost(c);
     int rc;
 
-    if (!sb__con_lost(c))
+    if (!was_lost)
         c->lost_at = sb__now(c);
     if (was_connected) {
         warn_uncommitted(c);
@@ -192,6 +193,8 @@ int sb__link_again(struct sb_con_priv *c)
         rc = connect_again(c, was_connected);
         release_slot(c);
     }
+    if (rc == 0 && was_lost)
+        rc = sb__session_answers(c, &c->err);
     if (rc == 0)
         rc = sb__session_again(c, &c->err);
     if (rc) {

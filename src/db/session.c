@@ -114,6 +114,17 @@ int sb__session_again(struct sb_con_priv *c, struct sb_err *err)
     return rc;
 }
 
+int sb__session_answers(struct sb_con_priv *c, struct sb_err *err)
+{
+    int rc = c->sql && !c->drv->doc ? run_sql(c->sql, c->conn, "SELECT 1", err)
+                                    : 0;
+
+    if (rc == SB_ECANCELED || (rc && sb_err_is_loss(err)))
+        return rc;
+    sb_err_clear(err);
+    return 0;
+}
+
 void sb__session_done(struct sb_con_priv *c)
 {
     while (c->init_sql) {

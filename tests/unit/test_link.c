@@ -107,6 +107,45 @@ static void again_until_a_cancel(void)
     finish();
 }
 
+static int answers; // of the server that the proxy connects to
+static int fake_query(struct sb_conn *conn, const char *sql, size_t len,
+    struct sb_result *res, struct sb_err *err)
+{
+    note("query(%.*s) ", (int)len, sql);
+    return answers ? sb_err_set(err, answers, "no server") : 0;
+}
+
+static void free_nothing(struct sb_conn *conn, struct sb_result *res)
+{
+}
+
+// A proxy accepts the connection, but has no connection to the server.
+static void lost_behind_a_proxy(void)
+{
+    struct sb_sql_ops sql = { .query = fake_query,
+        .free_result = free_nothing };
+
+    start_link(0);
+    c.sql = &sql;
+    CHECK_INT(sb__link_again(&c), 0); // was not lost
+    CHECK_STR(logged(), "disconnect connect ");
+    c.state = SB__CON_BROKEN;
+    answers = SB_ELOST;
+    CHECK_INT(sb__link_again(&c), SB_ELOST);
+    CHECK_INT(c.state, SB__CON_AWAY);
+    CHECK_STR(logged(), "disconnect connect query(SELECT 1) disconnect ");
+    answers = SB_ECANCELED;
+    CHECK_INT(sb__link_again(&c), SB_ECANCELED);
+    CHECK_STR(logged(), "connect query(SELECT 1) disconnect ");
+    answers = SB_EQUERY; // an answer
+    CHECK_INT(sb__link_again(&c), 0);
+    CHECK_INT(c.state, SB__CON_OPEN);
+    CHECK_INT(c.err.code, 0);
+    CHECK_STR(logged(), "connect query(SELECT 1) ");
+    c.sql = NULL;
+    finish();
+}
+
 // A failed attempt leaves it disconnected: the next one connects.
 static void failed_and_tried_again(void)
 {
@@ -119,7 +158,7 @@ static void failed_and_tried_again(void)
     fake.ns0++;
     fails = 0;
     CHECK_INT(sb__link_again(&c), 0);
-    CHECK_STR(logged(), "connect ");
+    CHECK_STR(logged(), "connect query(SELECT 1) ");
     CHECK_INT(c.lost_at, fake.ns0 - 1);
     CHECK_INT(c.state, SB__CON_OPEN);
     finish();
@@ -150,6 +189,7 @@ CHECK_FILE
     RUN(again);
     RUN(again_until_a_cancel);
     RUN(failed_and_tried_again);
+    RUN(lost_behind_a_proxy);
     RUN(statements_are_closed_first);
     return check_done();
 }

@@ -314,7 +314,7 @@ static void lost_at_rollback(void)
     lost_at_reset = true;
     failing_attempts = 2;
     CHECK_INT(sb_con_reset(&c.pub), 0);
-    CHECK_STR(logged(), "reset connect connect connect ");
+    CHECK_STR(logged(), "reset connect connect connect query(SELECT 1) ");
     CHECK_INT(c.state, SB__CON_OPEN);
     CHECK_INT(counted(2013), 1);
     CHECK_INT(counted(2002), 2);
