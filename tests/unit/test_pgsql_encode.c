@@ -135,6 +135,13 @@ static void errors(void)
     CHECK_INT(pgsql_classify("08006", ""), SB_ELOST);
     CHECK_INT(pgsql_classify("57P01", ""), SB_ELOST);
     CHECK_INT(pgsql_classify("57014", ""), SB_EQUERY);
+    CHECK_INT(pgsql_classify("08P01", "server conn crashed?"), SB_ELOST);
+    CHECK_INT(pgsql_classify("08P01", "query_wait_timeout"), SB_ELOST);
+    CHECK_INT(pgsql_classify("08P01",
+                  "transaction blocks not allowed in statement pooling mode"),
+        SB_EQUERY);
+    CHECK(strstr(pgsql_hint("08P01", "query_wait_timeout"), "pool_size"));
+    CHECK(!pgsql_hint("08P01", "server conn crashed?"));
     CHECK_INT(pgsql_classify("", ""), SB_EQUERY);
     CHECK_INT(pgsql_classify("40000", ""), SB_ERESTART);
     CHECK_INT(pgsql_classify("40003", ""), SB_EQUERY);

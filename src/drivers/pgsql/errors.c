@@ -45,8 +45,47 @@ static bool is_race(const char *state, const char *text)
     return false;
 }
 
+// Errors of PgBouncer, which all have the state 08P01.
+static const struct {
+    const char *text;
+    bool final; // every other try fails, too
+    const char *hint;
+} bouncer[] = {
+    { "transaction blocks not allowed in statement pooling mode", true,
+        "set PgBouncer's pool_mode to transaction, or run without "
+        "transactions: "
+        "--skip-trx" },
+    { "query_wait_timeout", false,
+        "no server connection of the pool was free: raise PgBouncer's "
+        "default_pool_size" },
+};
+
+#define BOUNCER (sizeof(bouncer) / sizeof(bouncer[0]))
+
+bool pgsql_refused_for_good(const char *text)
+{
+    for (size_t i = 0; i < BOUNCER; i++) {
+        if (strncmp(text, bouncer[i].text, strlen(bouncer[i].text)) == 0)
+            return bouncer[i].final;
+    }
+    return false;
+}
+
+const char *pgsql_hint(const char *state, const char *text)
+{
+    if (strcmp(state, PGSQL_NO_TABLE) == 0)
+        return "was the 'prepare' command run for this database?";
+    for (size_t i = 0; i < BOUNCER; i++) {
+        if (strcmp(text, bouncer[i].text) == 0)
+            return bouncer[i].hint;
+    }
+    return NULL;
+}
+
 int pgsql_classify(const char *state, const char *text)
 {
+    if (pgsql_refused_for_good(text))
+        return SB_EQUERY;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strncmp(state, table[i].state, strlen(table[i].state)) == 0)
             return table[i].code;

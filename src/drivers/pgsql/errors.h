@@ -20,6 +20,13 @@
 // text.
 int pgsql_classify(const char *state, const char *text);
 
+// True for an error with which a pooler closes the connection, and which
+// another connection would get, too.
+bool pgsql_refused_for_good(const char *text);
+
+// Returns a hint for the user; NULL: none.
+const char *pgsql_hint(const char *state, const char *text);
+
 // True if a table was altered since the statement was prepared, so that it has
 // other result columns now. routine: the function of the server's source.
 bool pgsql_plan_changed(

@@ -50,12 +50,13 @@ int pgsql_fail_with(
     struct pgsql_conn *c, const struct pgsql_problem *p, struct sb_err *err)
 {
     int code = pgsql_classify(p->state, p->text);
-    const char *state = p->state, *detail = p->detail, *said = p->text;
+    const char *state = p->state, *said = p->text, *hint;
     char text[sizeof(err->msg)];
 
     c->plan_changed = pgsql_plan_changed(state, said, p->routine);
     if (pgsql_gone(c)) {
-        code = SB_ELOST;
+        if (!pgsql_refused_for_good(said))
+            code = SB_ELOST;
         c->gone = true;
         // The descriptor may soon be reused.
         atomic_store_explicit(&c->socket, 0, memory_order_release);
@@ -64,6 +65,9 @@ int pgsql_fail_with(
             said = c->closing->text;
         }
     }
+    // The caller may drop this error: later ones must also have its cause.
+    if (code == SB_ELOST && p->state[0])
+        pgsql_keep_closing(c, p->state, p->text);
     if (code == SB_ELOST && !state[0])
         state = PGSQL_LOST;
     if ((code == SB_ELOST || strcmp(state, PGSQL_CANCELED) == 0) &&
@@ -71,9 +75,8 @@ int pgsql_fail_with(
         atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
         code = SB_ECANCELED;
     }
-    if (strcmp(state, PGSQL_NO_TABLE) == 0)
-        detail = "was the 'prepare' command run for this database?";
-    join(said, detail, text, sizeof(text));
+    hint = pgsql_hint(state, said);
+    join(said, hint ? hint : p->detail, text, sizeof(text));
     return sb_err_native(err, code, 0, state, text);
 }
 

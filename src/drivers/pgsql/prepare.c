@@ -31,7 +31,8 @@ bool pgsql_stmt_lost(struct pgsql_conn *c, const struct sb_err *err)
             &c->env->text_only, true, memory_order_relaxed))
         c->host->log(3,
             "pgsql: prepared statements were lost, probably because of a "
-            "connection pooler; plain SQL is sent from now on");
+            "connection pooler (PgBouncer: set max_prepared_statements, or "
+            "give --db-ps-mode=disable); plain SQL is sent from now on");
     return true;
 }
 
