@@ -9,6 +9,7 @@
 #include "kit/passcmd.h"
 
 #define CR_SSL_ERROR                 2026
+#define CR_MALFORMED                 2027
 #define CR_OF_CLIENT                 2000 // first error number of the client library
 #define ER_ACCESS_DENIED             1045
 #define ER_ACCESS_DENIED_NO_PASSWORD 1698
@@ -56,11 +57,14 @@ static const char *reason(MYSQL *my)
 }
 
 // The server denies access to accounts that require TLS (REQUIRE SSL), and does
-// not say why.
+// not say why. MariaDB's library takes the error of a proxy without a server
+// for a malformed packet.
 static const char *login_hint(const struct sbmy_conn *c, unsigned native)
 {
     struct sbmy_place p = place_of(c);
 
+    if (native == CR_MALFORMED)
+        return "is it a proxy that cannot connect to its server?";
     if (native != ER_ACCESS_DENIED || sbmy_tls(c->o) != SBMY_TLS_DISABLED ||
         p.socket || sbmy_place_is_default(p))
         return sbmy_hint((int)native);

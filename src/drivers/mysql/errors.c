@@ -107,6 +107,9 @@ static const struct sb_errnum table[] = {
     { 8022, KIND_AGAIN, "" },
     { 8028, KIND_AGAIN, "" },
     { 8229, KIND_AGAIN, "" }, // the transaction was too old
+    // ProxySQL cannot connect to a server; TiDB, to its storage.
+    { 9001, KIND_LOST, "" },
+    { 9002, KIND_LOST, "" },
     { 9007, KIND_AGAIN, "" },
 };
 
