@@ -126,6 +126,7 @@ struct sbmy_wire {
     bool plain;    // the connection can be used without the library
     bool decoded;  // the columns of the answer are in `shape`
     bool may_omit; // see sbmy_answer_begin()
+    bool named;    // parameters have names: query attributes of MySQL 8
     struct sb_buf in, out;
     struct sbmy_answer answer;
     // For fetching rows:

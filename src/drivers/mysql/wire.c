@@ -27,6 +27,7 @@
 #define OPTIONAL_COLUMNS (1ul << 25) // MySQL: changes the column count packet
 #define ZSTD_COMPRESSION (1ul << 26)
 #define QUERY_ATTRIBUTES (1ul << 27) // MySQL: parameters have names
+#define COUNT_AVAILABLE  0x08        // flag: the number of parameters follows
 
 // net.compress is set for compressed connections in all libraries.
 static bool is_plain(const struct sbmy_conn *c)
@@ -36,7 +37,7 @@ static bool is_plain(const struct sbmy_conn *c)
     return c->o->bypass && !c->o->debug && c->socket.fd >= 0 &&
            !mysql_get_ssl_cipher(c->my) && !c->my->net.compress &&
            c->my->server_capabilities & PROTOCOL_41 &&
-           !(agreed & (OPTIONAL_COLUMNS | ZSTD_COMPRESSION | QUERY_ATTRIBUTES));
+           !(agreed & (OPTIONAL_COLUMNS | ZSTD_COMPRESSION));
 }
 
 // True if the server may omit column definitions that did not change. Oracle's
@@ -62,6 +63,8 @@ void sbmy_wire_open(struct sbmy_conn *c)
     if (!w->plain)
         return;
     w->may_omit = may_omit(c);
+    w->named = c->my->client_flag & c->my->server_capabilities &
+               QUERY_ATTRIBUTES;
     // Reads the timeouts from the handle, because option files may set them.
     sbmy_socket_init(&c->socket, c->host, c->my->options.read_timeout,
         c->my->options.write_timeout);
@@ -194,23 +197,28 @@ static bool set_types(struct sbmy_stmt *p, const struct sb_value *v)
 
 static size_t room_for(const struct sb_value *v, uint32_t n)
 {
-    size_t size = FIXED_OUT + ((size_t)n + 7) / 8 + 2 * (size_t)n;
+    size_t size = FIXED_OUT + ((size_t)n + 7) / 8 + 3 * (size_t)n;
 
     for (uint32_t i = 0; i < n; i++)
         size += LENGTH_ROOM + (v[i].type < SB_VALUE_TEXT ? 0 : v[i].len);
     return size;
 }
 
+// Writes a length or count of the protocol.
+static uint8_t *put_length(uint8_t *out, uint64_t v)
+{
+    if (v < 0xfb)
+        return put_uint(out, v, 1);
+    if (v <= UINT16_MAX)
+        return put_uint(put_uint(out, 0xfc, 1), v, 2);
+    if (v <= SBMY_PACKET_FULL)
+        return put_uint(put_uint(out, 0xfd, 1), v, 3);
+    return put_uint(put_uint(out, 0xfe, 1), v, 8);
+}
+
 static uint8_t *put_text(uint8_t *out, const struct sb_value *v)
 {
-    if (v->len < 0xfb)
-        *out++ = (uint8_t)v->len;
-    else if (v->len <= UINT16_MAX)
-        out = put_uint(put_uint(out, 0xfc, 1), v->len, 2);
-    else if (v->len <= SBMY_PACKET_FULL)
-        out = put_uint(put_uint(out, 0xfd, 1), v->len, 3);
-    else
-        out = put_uint(put_uint(out, 0xfe, 1), v->len, 8);
+    out = put_length(out, v->len);
     if (v->len > 0)
         memcpy(out, v->s, v->len);
     return out + v->len;
@@ -234,17 +242,21 @@ static uint8_t *put_value(uint8_t *out, const struct sb_value *v)
     }
 }
 
-// Writes the NULL bitmap, the types, and the values.
-static uint8_t *put_params(uint8_t *out, const struct sbmy_stmt *p, bool tell,
-    const struct sb_value *v)
+// Writes the NULL bitmap, the types, and the values. named: writes the number
+// of parameters, too, and with each type an empty name.
+static uint8_t *put_params(uint8_t *out, const struct sbmy_stmt *p, bool named,
+    bool tell, const struct sb_value *v)
 {
-    uint8_t *nulls = out;
+    uint8_t *nulls;
 
+    if (named)
+        out = put_length(out, p->nparams);
+    nulls = out;
     out += (p->nparams + 7) / 8;
     memset(nulls, 0, (size_t)(out - nulls));
     *out++ = tell;
     for (uint32_t i = 0; tell && i < p->nparams; i++)
-        out = put_uint(out, p->types[i], 2);
+        out = put_uint(out, p->types[i], named ? 3 : 2);
     for (uint32_t i = 0; i < p->nparams; i++) {
         if (v[i].type == SB_VALUE_NULL)
             nulls[i / 8] |= (uint8_t)(1u << i % 8);
@@ -269,6 +281,7 @@ static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     const struct sb_value *v, uint8_t *seq, struct sb_err *err)
 {
     size_t room = room_for(v, p->nparams);
+    bool named = c->wire.named && p->nparams > 0;
     uint8_t *start, *out;
 
     if (room > OUT_MOST)
@@ -279,10 +292,10 @@ static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     start = (uint8_t *)c->wire.out.data;
     out = put_uint(start + SBMY_HEAD, STMT_EXECUTE, 1);
     out = put_uint(out, p->id, 4);
-    out = put_uint(out, 0, 1); // no cursor
-    out = put_uint(out, 1, 4); // once
+    out = put_uint(out, named ? COUNT_AVAILABLE : 0, 1); // no cursor
+    out = put_uint(out, 1, 4);                           // once
     if (p->nparams > 0)
-        out = put_params(out, p, set_types(p, v), v);
+        out = put_params(out, p, named, set_types(p, v), v);
     assert((size_t)(out - start) <= room); // see room_for()
     if (!send_command(c, start, (size_t)(out - start) - SBMY_HEAD, seq))
         return lost_sending(c, err);
