@@ -115,6 +115,7 @@ static void rejected_prepare_and_load(void)
 {
     CHECK(sbmy_refuses_prepare(1295));
     CHECK(sbmy_refuses_prepare(1047));
+    CHECK(sbmy_refuses_prepare(6413));
     CHECK(!sbmy_refuses_prepare(1064));
     CHECK(!sbmy_refuses_prepare(1148));
     CHECK(sbmy_refuses_load(1148));

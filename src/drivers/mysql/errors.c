@@ -88,8 +88,10 @@ static const struct sb_errnum table[] = {
     { 2049, KIND_OTHER, MAY_READ },
     { 2055, KIND_LOST, "" }, // lost connection, with a system error
     { 2059, KIND_OTHER,
-        "the client library lacks the plugin, or the plugin would send the "
-        "password in cleartext, which --mysql-cleartext-password=on allows" },
+        "the client library lacks the plugin (libmysqlclient 9 lacks "
+        "mysql_native_password; MariaDB's library has it), or the plugin would "
+        "send the password in cleartext, which --mysql-cleartext-password=on "
+        "allows" },
     { 2068, KIND_LOAD, "instead of LOAD DATA LOCAL, use con:load()" },
     { 3058, KIND_AGAIN, "" }, // deadlock of GET_LOCK()
     { 3101, KIND_AGAIN, "" }, // group replication: conflict with another member
@@ -101,6 +103,7 @@ static const struct sb_errnum table[] = {
     { 4031, KIND_LOST, "" },
     { 4166, KIND_LOAD, "" },
     { 5010, KIND_OTHER, MAY_READ },
+    { 6413, KIND_PREPARE, "" }, // parameters in other statements than DML
     // Of TiDB: conflicts, and tables altered during a transaction.
     { 8002, KIND_AGAIN, "" },
     { 8005, KIND_AGAIN, "" },

@@ -82,6 +82,12 @@ static void set_files(MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode)
     set_text(my, MYSQL_OPT_SSL_CIPHER, o->ssl_cipher);
 }
 
+static int no_authority(struct sb_err *e)
+{
+    return sb_err_set(e, SB_EUSAGE,
+        "--mysql-ssl=verify_ca requires a CA certificate (--mysql-ssl-ca)");
+}
+
 #if HAVE_DECL_MYSQL_OPT_SSL_MODE
 static int set_mode(
     MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode, struct sb_err *e)
@@ -90,6 +96,9 @@ static int set_mode(
         SSL_MODE_REQUIRED, SSL_MODE_VERIFY_CA, SSL_MODE_VERIFY_IDENTITY };
     unsigned value = modes[mode];
 
+    // An option file may name the certificate.
+    if (mode == SBMY_TLS_VERIFY_CA && !*o->ssl_ca && !sbmy_from_files(o))
+        return no_authority(e);
     mysql_options(my, MYSQL_OPT_SSL_MODE, &value);
     return 0;
 }
