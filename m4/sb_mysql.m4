@@ -43,7 +43,8 @@ AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mysql.h>]],
     [AC_MSG_RESULT([no]); sb_have_mysql=no])
 AS_IF([test "$sb_have_mysql" = yes],
     [AC_CHECK_TYPES([my_bool], [], [], [[#include <mysql.h>]])
-    AC_CHECK_FUNCS([mysql_get_socket mysql_real_escape_string_quote])
+    AC_CHECK_FUNCS([mysql_get_socket mysql_real_escape_string_quote
+        mysql_store_result_nonblocking])
     AC_CHECK_DECLS([MYSQL_OPT_SSL_MODE, MYSQL_OPT_SSL_ENFORCE,
         MYSQL_OPT_GET_SERVER_PUBLIC_KEY, MYSQL_OPT_COMPRESSION_ALGORITHMS,
         MYSQL_ENABLE_CLEARTEXT_PLUGIN, MYSQL_SECURE_AUTH,

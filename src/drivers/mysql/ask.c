@@ -18,9 +18,7 @@ static int run_query(struct sbmy_conn *c, const char *sql, struct sb_err *err)
     assert(sbmy_in_call(c));
     if (c->o->debug)
         sbmy_trace(c, "mysql_real_query(%s)", sql);
-    return mysql_real_query(c->my, sql, (unsigned long)strlen(sql))
-               ? sbmy_fail(c, err)
-               : 0;
+    return sbmy_real_query(c, sql, strlen(sql)) ? sbmy_fail(c, err) : 0;
 }
 
 int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err)
@@ -30,7 +28,7 @@ int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err)
 
     if (rc)
         return rc;
-    res = mysql_store_result(c->my);
+    res = sbmy_store_result(c);
     if (res)
         mysql_free_result(res);
     return sbmy_text_drain(c, err);
@@ -46,7 +44,7 @@ int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
     if (rc)
         return rc;
     n = mysql_field_count(c->my);
-    *res = mysql_store_result(c->my);
+    *res = sbmy_store_result(c);
     if (!*res && mysql_errno(c->my))
         return sbmy_fail(c, err);
     rc = sbmy_text_drain(c, err);

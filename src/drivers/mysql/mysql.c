@@ -10,7 +10,8 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .isolation = "SET SESSION TRANSACTION ISOLATION LEVEL",
     .caps = SB_CAP_ONE_LOADER | SB_CAP_ONE_COMMIT | SB_CAP_TEXT_PIPELINE |
             SB_CAP_UNSIGNED | SB_CAP_BULK_BLOCKS | SB_CAP_BINARY_LITERALS |
-            (SBMY_LOOP ? SB_CAP_LOOP | SB_CAP_CANCEL_CONNECT : 0),
+            (SBMY_LOOP || SBMY_NONBLOCKING ? SB_CAP_LOOP : 0) |
+            (SBMY_LOOP ? SB_CAP_CANCEL_CONNECT : 0),
     .opts = &sbmy_opt_table,
     .opts_size = sizeof(struct sbmy_opts),
     .conn_size = sizeof(struct sbmy_conn),

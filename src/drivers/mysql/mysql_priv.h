@@ -37,6 +37,13 @@ typedef bool sbmy_bool;
 #define SBMY_LOOP 0
 #endif
 
+// Oracle's library has calls that do not wait: sbmy_store_result().
+#if !SBMY_MARIADB && defined(HAVE_MYSQL_STORE_RESULT_NONBLOCKING)
+#define SBMY_NONBLOCKING 1
+#else
+#define SBMY_NONBLOCKING 0
+#endif
+
 // In the order of the words of --mysql-ssl; see sbmy_tls().
 enum sbmy_tls {
     SBMY_TLS_DISABLED,
@@ -79,6 +86,7 @@ struct sbmy_env {
     struct sb_passcmd *passcmd; // NULL: no --mysql-password-command
     char *defaults_file;        // NULL: none
     _Atomic bool no_load; // LOAD DATA LOCAL was refused, the notice is logged
+    _Atomic bool as_text; // the notice that statements are sent as text, too
 };
 
 struct sbmy_stmt;
@@ -432,6 +440,17 @@ uint64_t sbmy_socket_deadline(const struct sbmy_conn *c);
 void sbmy_socket_library_connect(struct sbmy_conn *c, MYSQL *my);
 // The same, without giving up, for a new connection.
 void sbmy_socket_library(struct sbmy_conn *c);
+
+// Whether other users run in this thread while the functions below wait, and
+// the library's own calls would block it. Always false if the library can be
+// told where to wait.
+bool sbmy_yields(const struct sbmy_conn *c);
+// As the library's functions with these names, and with their results.
+int sbmy_send_query(struct sbmy_conn *c, const char *sql, size_t len);
+int sbmy_read_query_result(struct sbmy_conn *c);
+int sbmy_real_query(struct sbmy_conn *c, const char *sql, size_t len);
+MYSQL_RES *sbmy_store_result(struct sbmy_conn *c);
+int sbmy_next_result(struct sbmy_conn *c);
 
 // meta.c: the parameters and columns of a prepared statement
 

@@ -85,8 +85,7 @@ int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
         return sbmy_call_end(c, sbmy_no_memory(err));
     if (c->o->debug)
         sbmy_trace(c, "mysql_send_query(%.*s)", (int)len, text);
-    rc = mysql_send_query(c->my, text, (unsigned long)len) ? sbmy_fail(c, err)
-                                                           : 0;
+    rc = sbmy_send_query(c, text, len) ? sbmy_fail(c, err) : 0;
     free(text);
     if (rc)
         sbmy_name_limit(err, len);
@@ -103,8 +102,7 @@ static int await_answer(struct sbmy_conn *c)
     bool first = c->first;
 
     c->first = false;
-    return first ? mysql_read_query_result(c->my) != 0
-                 : mysql_next_result(c->my);
+    return first ? sbmy_read_query_result(c) != 0 : sbmy_next_result(c);
 }
 
 // The results that are left after the last item are of a text with several

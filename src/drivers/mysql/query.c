@@ -19,9 +19,8 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
     rc = sbmy_call_begin(c, err);
     if (rc)
         return rc;
-    rc = mysql_real_query(c->my, sql, (unsigned long)len)
-             ? sbmy_fail(c, err)
-             : sbmy_text_begin(c, SBMY_ALL, res, err);
+    rc = sbmy_real_query(c, sql, len) ? sbmy_fail(c, err)
+                                      : sbmy_text_begin(c, SBMY_ALL, res, err);
     if (rc == 0)
         rc = sbmy_result_collect(c, res, err);
     else

@@ -266,5 +266,106 @@ void sbmy_socket_library_connect(struct sbmy_conn *c, MYSQL *my)
 
 void sbmy_socket_library(struct sbmy_conn *c)
 {
+    c->socket.host = c->host;
+    c->socket.read_ms = milliseconds(c->my->options.read_timeout);
 }
 #endif
+
+#if SBMY_NONBLOCKING
+bool sbmy_yields(const struct sbmy_conn *c)
+{
+    return c->host->shared();
+}
+
+// Waits until the library can continue. If that takes too long, the connection
+// is closed, which the library then notices.
+static void await(struct sbmy_conn *c)
+{
+    if (!wait_for(&c->socket, POLLIN, c->socket.read_ms))
+        sbmy_call_hang_up(c);
+}
+#else
+bool sbmy_yields(const struct sbmy_conn *c)
+{
+    return false;
+}
+#endif
+
+struct sending {
+    MYSQL *my;
+    const char *sql;
+    unsigned long len;
+    int rc;
+};
+
+static void send_apart(void *arg)
+{
+    struct sending *a = arg;
+
+    sbmy_thread();
+    a->rc = mysql_send_query(a->my, a->sql, a->len);
+}
+
+// Sending a short text never blocks. mysql_send_query_nonblocking() can only be
+// used by the library itself: it sends a second text wrongly.
+int sbmy_send_query(struct sbmy_conn *c, const char *sql, size_t len)
+{
+    struct sending a = { c->my, sql, (unsigned long)len, 1 };
+
+    if (len > AT_ONCE && sbmy_yields(c))
+        c->host->apart(send_apart, NULL, &a, UINT64_MAX);
+    else
+        a.rc = mysql_send_query(a.my, a.sql, a.len);
+    return a.rc;
+}
+
+// The library has no such call that does not wait. An answer begins with one
+// packet of a few bytes, or with the descriptions of the columns, which the
+// server sends together. sbmy_store_result() reads the rows.
+int sbmy_read_query_result(struct sbmy_conn *c)
+{
+#if SBMY_NONBLOCKING
+    if (sbmy_yields(c))
+        await(c);
+#endif
+    return mysql_read_query_result(c->my);
+}
+
+int sbmy_real_query(struct sbmy_conn *c, const char *sql, size_t len)
+{
+    return sbmy_yields(c)
+               ? sbmy_send_query(c, sql, len) || sbmy_read_query_result(c)
+               : mysql_real_query(c->my, sql, (unsigned long)len);
+}
+
+MYSQL_RES *sbmy_store_result(struct sbmy_conn *c)
+{
+#if SBMY_NONBLOCKING
+    MYSQL_RES *res = NULL;
+
+    if (sbmy_yields(c)) {
+        while (
+            mysql_store_result_nonblocking(c->my, &res) == NET_ASYNC_NOT_READY)
+            await(c);
+        return res;
+    }
+#endif
+    return mysql_store_result(c->my);
+}
+
+int sbmy_next_result(struct sbmy_conn *c)
+{
+#if SBMY_NONBLOCKING
+    enum net_async_status status;
+
+    if (sbmy_yields(c)) {
+        while ((status = mysql_next_result_nonblocking(c->my)) ==
+               NET_ASYNC_NOT_READY)
+            await(c);
+        return status == NET_ASYNC_COMPLETE_NO_MORE_RESULTS
+                   ? -1
+                   : status != NET_ASYNC_COMPLETE;
+    }
+#endif
+    return mysql_next_result(c->my);
+}

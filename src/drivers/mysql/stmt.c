@@ -90,6 +90,46 @@ static int prepare_server(struct sbmy_conn *c, struct sbmy_stmt *p,
     return 0;
 }
 
+struct preparation {
+    struct sbmy_conn *c;
+    struct sbmy_stmt *p;
+    const char *sql;
+    size_t len;
+    struct sb_err *err;
+    int rc;
+};
+
+static void prepare_apart(void *arg)
+{
+    struct preparation *a = arg;
+
+    sbmy_thread();
+    a->rc = prepare_server(a->c, a->p, a->sql, a->len, a->err);
+}
+
+// Prepares without blocking the other users of this thread.
+static int prepare_yielding(struct sbmy_conn *c, struct sbmy_stmt *p,
+    const char *sql, size_t len, struct sb_err *err)
+{
+    struct preparation a = { c, p, sql, len, err, 0 };
+    int rc = c->host->apart(prepare_apart, NULL, &a, UINT64_MAX);
+
+    return rc ? rc : a.rc;
+}
+
+// Logs, once, that statements are not prepared. Returns SB_EUNSUPPORTED.
+static int cannot_execute(struct sbmy_conn *c)
+{
+    if (!atomic_exchange_explicit(&c->env->as_text, true, memory_order_relaxed))
+        c->host->log(3,
+            "mysql: statements are sent as text, because this client library "
+            "would block the other users of a worker if it executed prepared "
+            "statements; users with a thread each (--workers=users), or a "
+            "connection without encryption and compression, use prepared "
+            "statements");
+    return SB_EUNSUPPORTED;
+}
+
 static void stmt_free(struct sbmy_stmt *p)
 {
     sbmy_meta_drop(p);
@@ -115,10 +155,13 @@ int sbmy_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
         *nparams = count_marks(sql, len, sbmy_scan(conn));
         return 0;
     }
+    if (sbmy_yields(c) && !c->wire.plain)
+        return cannot_execute(c);
     rc = sbmy_call_begin(c, err);
     if (rc)
         return rc;
-    rc = prepare_server(c, p, sql, len, err);
+    rc = sbmy_yields(c) ? prepare_yielding(c, p, sql, len, err)
+                        : prepare_server(c, p, sql, len, err);
     *nparams = p->nparams;
     if (rc)
         stmt_free(p);

@@ -36,8 +36,8 @@ int sbmy_text_drain(struct sbmy_conn *c, struct sb_err *err)
 {
     int rc = 0;
 
-    while (mysql_more_results(c->my) && (rc = mysql_next_result(c->my)) == 0) {
-        MYSQL_RES *res = mysql_store_result(c->my);
+    while (mysql_more_results(c->my) && (rc = sbmy_next_result(c)) == 0) {
+        MYSQL_RES *res = sbmy_store_result(c);
 
         if (res)
             mysql_free_result(res);
@@ -60,7 +60,7 @@ static int text_next(
     int rc;
 
     end_result(c);
-    rc = mysql_next_result(c->my);
+    rc = sbmy_next_result(c);
     if (rc < 0)
         return 0;
     *res = (struct sb_result){ 0 };
@@ -84,7 +84,7 @@ int sbmy_text_begin(struct sbmy_conn *c, enum sbmy_extent of,
     sbmy_result_set(c, &text_result, NULL);
     c->extent = of;
     if (rows) {
-        c->res = mysql_store_result(c->my);
+        c->res = sbmy_store_result(c);
         if (!c->res) {
             int rc = sbmy_fail(c, err);
 
