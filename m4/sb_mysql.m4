@@ -48,7 +48,8 @@ AS_IF([test "$sb_have_mysql" = yes],
     AC_CHECK_DECLS([MYSQL_OPT_SSL_MODE, MYSQL_OPT_SSL_ENFORCE,
         MYSQL_OPT_GET_SERVER_PUBLIC_KEY, MYSQL_OPT_COMPRESSION_ALGORITHMS,
         MYSQL_ENABLE_CLEARTEXT_PLUGIN, MYSQL_SECURE_AUTH,
-        MARIADB_OPT_RESTRICTED_AUTH, MARIADB_OPT_IO_WAIT], [], [],
+        MARIADB_OPT_RESTRICTED_AUTH, MARIADB_OPT_IO_WAIT,
+        MARIADB_OPT_TLS_VERIFICATION_CALLBACK], [], [],
         [[#include <mysql.h>]])
     AC_CHECK_HEADERS([mysql/client_plugin.h], [], [], [[#include <mysql.h>]])
     AC_CHECK_TYPES([struct auth_plugin_t], [], [], [[#include <mysql.h>

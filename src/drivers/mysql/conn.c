@@ -8,7 +8,6 @@
 #include "kit/limits.h"
 #include "kit/passcmd.h"
 
-#define CR_SSL_ERROR                 2026
 #define CR_MALFORMED                 2027
 #define CR_OF_CLIENT                 2000 // first error number of the client library
 #define ER_ACCESS_DENIED             1045
@@ -211,7 +210,7 @@ static int try_password(void *arg, const char *password, struct sb_err *err)
     // Most libraries can only require encryption or disable it, so "preferred"
     // is two attempts.
     if (rc == SB_ECONNECT && mode == SBMY_TLS_PREFERRED && err &&
-        err->native == CR_SSL_ERROR)
+        err->native == SBMY_CR_SSL)
         rc = try_mode(c, password, SBMY_TLS_DISABLED, err);
     return rc;
 }

@@ -11,8 +11,9 @@
 
 // Numbers of the client library that the driver also uses for its own errors.
 enum {
-    SBMY_CR_GONE = 2006,           // the server has gone away
-    SBMY_CR_FILE_REFUSED = 2068,   // LOAD DATA LOCAL
+    SBMY_CR_GONE = 2006,         // the server has gone away
+    SBMY_CR_FILE_REFUSED = 2068, // LOAD DATA LOCAL
+    SBMY_CR_SSL = 2026,
     SBMY_CR_PLUGIN_REFUSED = 5010, // in MariaDB's library: of authentication
 };
 

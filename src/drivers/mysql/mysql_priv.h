@@ -296,6 +296,13 @@ bool sbmy_from_files(const struct sbmy_opts *o);
 // Returns the mode that --mysql-ssl selects.
 enum sbmy_tls sbmy_tls(const struct sbmy_opts *o);
 
+// verify.c
+
+// For the modes that verify the server: has the library call functions of the
+// driver, which verify it. *own: it will, because it is so new that this is
+// necessary. Returns 0 or SB_EUSAGE.
+int sbmy_verify(MYSQL *my, enum sbmy_tls mode, bool *own, struct sb_err *err);
+
 // settings.c
 
 // Applies the options to a new handle. mode: the mode of --mysql-ssl, or the

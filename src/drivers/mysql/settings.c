@@ -125,16 +125,18 @@ static int set_mode(
     MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode, struct sb_err *e)
 {
     sbmy_bool verify = mode == SBMY_TLS_VERIFY_IDENTITY;
+    bool own;
+    int rc;
 
     if (mode != SBMY_TLS_DISABLED)
         ask_for_tls(my, o);
     if (mode == SBMY_TLS_VERIFY_CA && !*o->ssl_ca)
-        return sb_err_set(e, SB_EUSAGE,
-            "--mysql-ssl=verify_ca requires a CA certificate "
-            "(--mysql-ssl-ca)");
+        return no_authority(e);
+    rc = sbmy_verify(my, mode, &own, e);
+    verify |= own;
     // Also if off, because newer libraries verify by default.
     mysql_options(my, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
-    return 0;
+    return rc;
 }
 #endif
 
