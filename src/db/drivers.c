@@ -179,6 +179,18 @@ static bool is_called(const char *dir, const char *driver, const char *name)
     return found;
 }
 
+// True if the driver was built together with this program and has a package of
+// its own, as all except SQLite's have because of their client libraries.
+static bool is_packaged(const char *name)
+{
+    char word[34];
+
+    if (!*name || strchr(name, ' ') || strlen(name) > sizeof(word) - 3)
+        return false;
+    snprintf(word, sizeof(word), " %s ", name);
+    return strstr(SB_DRIVERS, word) != NULL;
+}
+
 // Sets the error for a missing driver, with a list of the existing ones.
 static int no_driver(
     const struct sb_drivers *d, const char *name, struct sb_err *err)
@@ -187,6 +199,10 @@ static int no_driver(
     struct sb_near near;
     char list[200] = "", hint[100] = "";
 
+    if (is_packaged(name))
+        return sb_err_set(err, SB_ENOTFOUND,
+            "the driver %s is not installed; it is in the package sysbench-%s",
+            name, name);
     names_read(&l, d->dir);
     sb_near_init(&near, name);
     for (size_t i = 0; i < l.n; i++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <assert.h>
+#include <ctype.h>
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -135,6 +136,45 @@ int sb__driver_check(const struct sb_driver *drv, const char *name,
         err, SB_EDRIVER, "driver '%s' (%s): %s", name, file, problem);
 }
 
+// Finds in the text of dlerror() the name of a library that is missing, such as
+// "libpq.so.5:". 0: there is none. *stem: the part of the name before ".so".
+static int missing_library(
+    const char *text, const char **name, int *stem, const char **version)
+{
+    for (const char *p = text; *p; p += strspn(p, " ")) {
+        size_t len = strcspn(p, " ");
+        const char *so = strstr(p, ".so.");
+
+        if (strncmp(p, "lib", 3) == 0 && p[len - 1] == ':' && so &&
+            so < p + len) {
+            *name = p;
+            *stem = (int)(so - p);
+            *version = so + strlen(".so.");
+            return (int)len - 1;
+        }
+        p += len;
+    }
+    return 0;
+}
+
+static int not_loaded(
+    const struct sb_db *db, const char *name, struct sb_err *err)
+{
+    const char *text = dlerror(), *library, *version;
+    int stem, len = missing_library(text, &library, &stem, &version);
+
+    if (len == 0)
+        return sb_err_set(err, SB_EDRIVER,
+            "driver '%s' (%s) cannot be loaded: %s", name, db->file, text);
+    // Debian names packages after libraries, with a hyphen between two numbers.
+    return sb_err_set(err, SB_EDRIVER,
+        "the driver %s needs the library %.*s, which is not installed; its "
+        "package is %.*s%s%.*s on Debian and Ubuntu",
+        name, len, library, stem, library,
+        isdigit((unsigned char)library[stem - 1]) ? "-" : "",
+        (int)strcspn(version, ":"), version);
+}
+
 static int module_load(struct sb_db *db, const char *name, struct sb_err *err)
 {
     if (access(db->file, F_OK) != 0)
@@ -145,8 +185,7 @@ static int module_load(struct sb_db *db, const char *name, struct sb_err *err)
     // while they end.
     db->handle = dlopen(db->file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!db->handle)
-        return sb_err_set(err, SB_EDRIVER,
-            "driver '%s' (%s) cannot be loaded: %s", name, db->file, dlerror());
+        return not_loaded(db, name, err);
     db->drv = dlsym(db->handle, "sb_driver");
     if (!db->drv)
         return sb_err_set(err, SB_EDRIVER,

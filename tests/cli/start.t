@@ -58,6 +58,25 @@ Another name of a database than that of its driver.
   $ sysbench oltp_read_only --db-driver=sq run 2>&1 | grep -o 'no driver.*?)'
   no driver 'sq' (did you mean sqlite?)
 
+Without the package of a driver, or of its client library:
+
+  $ mkdir drivers
+  $ export SYSBENCH_DRIVER_DIR=$PWD/drivers
+  $ for driver in mysql mongodb pgsql; do
+  >   [ ! -e "$SB_BUILDDIR/src/drivers/.libs/$driver.so" ] || break
+  > done
+  $ sysbench oltp_read_only --db-driver=$driver run 2>&1 | tail -n 1 |
+  >   sed "s/$driver/NAME/g"
+  FATAL: the driver NAME is not installed; it is in the package sysbench-NAME
+  $ for to in libq.so.6 lib4.so.6; do
+  >   LC_ALL=C sed "s/libc\.so\.6/$to/g" "$SB_BUILDDIR/src/drivers/.libs/null.so" \
+  >     >drivers/null.so
+  >   sysbench oltp_read_only --db-driver=null run 2>&1 | tail -n 1
+  > done
+  FATAL: the driver null needs the library libq.so.6, which is not installed; its package is libq6 on Debian and Ubuntu
+  FATAL: the driver null needs the library lib4.so.6, which is not installed; its package is lib4-6 on Debian and Ubuntu
+  $ unset SYSBENCH_DRIVER_DIR
+
 A small stack of the main thread is raised, if the system allows it, or named.
 
   $ (ulimit -Ss 64; sysbench --db-driver=null oltp_point_select --events=10 --time=0 run) |
