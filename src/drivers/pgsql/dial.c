@@ -3,8 +3,10 @@
 // Connects in steps, so that another thread can cancel it and other users can
 // run meanwhile.
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
 #include "kit/clock.h"
@@ -41,6 +43,17 @@ static const char *hint(const char *text, char *room, size_t size)
     return "";
 }
 
+// libpq 17 and 18 give no reason if no descriptor is left.
+static void find_reason(char *text, size_t size)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    snprintf(text, size, "unable to connect: %s",
+        fd >= 0 ? "libpq gives no reason" : "Too many open files");
+    if (fd >= 0)
+        close(fd);
+}
+
 static int dial_refused(struct pgsql_conn *c, struct sb_err *err)
 {
     char raw[1000], text[400], room[80], state[6] = "08001";
@@ -48,6 +61,8 @@ static int dial_refused(struct pgsql_conn *c, struct sb_err *err)
     snprintf(raw, sizeof(raw), "%s", PQerrorMessage(c->db));
     pgsql_take_state(raw, state);
     pgsql_sentences(raw, text, sizeof(text));
+    if (!text[0])
+        find_reason(text, sizeof(text));
     // The contents of a connection string are not shown: see conninfo.c.
     if (c->env->conninfo && strncmp(text, "invalid ", 8) == 0)
         pgsql_cut_quotes(text);
