@@ -66,6 +66,8 @@ static const struct sb_errnum table[] = {
     { 1243, KIND_LOST, "" },
     { 1295, KIND_PREPARE, "" },
     { 1297, KIND_AGAIN, "" }, // NDB: a temporary error, such as a lost node
+    // InnoDB reports a killed connection as an interrupted query.
+    { 1317, KIND_LOST, "" },
     { 1412, KIND_AGAIN, "" }, // table altered since the transaction began
     { 1461, KIND_OTHER,
         "raise the server's max_prepared_stmt_count, set "
