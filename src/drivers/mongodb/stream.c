@@ -444,10 +444,10 @@ static struct sbmo_sock *sock_new(
     return s;
 }
 
-mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
-    const mongoc_host_list_t *host, void *data, bson_error_t *error)
+static mongoc_stream_t *open_stream(struct sbmo_conn *c,
+    const mongoc_uri_t *uri, const mongoc_host_list_t *host,
+    bson_error_t *error)
 {
-    struct sbmo_conn *c = data;
     struct sbmo_sock *s;
     int fd;
 
@@ -467,4 +467,31 @@ mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
         shutdown(fd, SHUT_RDWR);
     return sbmo_is_encrypted(uri) ? sbmo_encrypt(c, &s->base, uri, host, error)
                                   : &s->base;
+}
+
+// The library repeats a hello that failed, under the lock of its topology. If
+// it gets no stream then, libmongoc before 1.24.3 takes the lock again and
+// hangs (CDRIVER-4666); a stream that the peer has closed only fails.
+static mongoc_stream_t *closed_stream(
+    struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
+{
+    struct sbmo_sock *s;
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+        return NULL;
+    close(pair[1]);
+    s = sock_new(c, pair[0], host->host_and_port, error);
+    return s ? &s->base : NULL;
+}
+
+mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
+    const mongoc_host_list_t *host, void *data, bson_error_t *error)
+{
+    struct sbmo_conn *c = data;
+    mongoc_stream_t *stream = open_stream(c, uri, host, error);
+
+    return stream || !atomic_load(&c->connected)
+               ? stream
+               : closed_stream(c, host, error);
 }
