@@ -78,9 +78,9 @@ struct sb_driver_env {
 // hosts and seed its random numbers.
 struct sb_conn_info {
     uint64_t number; // 0, 1, 2 ... in order of connecting in this process
-    uint64_t seed;   // a function of the seed of the run, the user and the
-                     // position among the connections of that user
-    unsigned user;   // number of the user that connects
+    uint64_t seed; // a function of the seed of the run, the user, the position
+                   // among the connections of that user, and the reconnects
+    unsigned user; // number of the user that connects
 };
 
 // Values -------------------------------------------------------------------

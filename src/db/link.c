@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "db/link.h"
 
+#include "kit/rng.h"
 #include "db/call.h"
 #include "db/slots.h"
 #include "loop/fiber.h"
@@ -158,6 +159,9 @@ static int connect_again(struct sb_con_priv *c, bool was_connected)
     const struct sb_generic_ops *g = c->drv->generic;
     int rc;
 
+    // Otherwise the null driver's failures would come at the same statements
+    // again.
+    c->info.seed = sb_rng_mix(c->info.seed);
     if (was_connected && g->reconnect) {
         c->wrote = false;
         if (c->drv->caps & SB_CAP_CANCEL_CONNECT)
