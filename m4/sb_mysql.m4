@@ -12,12 +12,10 @@ done
 for sb_dir in "$1"/lib/*-linux-gnu "$1/lib64/mariadb" "$1/lib/mariadb" \
     "$1/lib64/mysql" "$1/lib/mysql" "$1/lib64" "$1/lib"; do
     for sb_name in mariadb mysqlclient; do
-        for sb_file in "$sb_dir/lib$sb_name.so" "$sb_dir/lib$sb_name.dylib"; do
-            AS_IF([test -n "$sb_mysql_include" && test -e "$sb_file"],
-                [MYSQL_CFLAGS="-I$sb_mysql_include"
-                MYSQL_LIBS="-L$sb_dir -Wl,-rpath,$sb_dir -l$sb_name"
-                sb_have_mysql=yes])
-        done
+        AS_IF([test -n "$sb_mysql_include" && test -e "$sb_dir/lib$sb_name.so"],
+            [MYSQL_CFLAGS="-I$sb_mysql_include"
+            MYSQL_LIBS="-L$sb_dir -Wl,-rpath,$sb_dir -l$sb_name"
+            sb_have_mysql=yes])
     done
 done])
 

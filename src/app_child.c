@@ -6,14 +6,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "base/log.h"
 #include "kit/clock.h"
@@ -107,9 +104,7 @@ static void become_child(struct sb_app_children *c, pid_t parent, bool quiet)
     setpgid(0, 0);
     sigaction(SIGINT, &end, NULL);
     sb_app_children_stop(c);
-#ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-#endif
     if (getppid() != parent)
         raise(SIGTERM);
     redirect(STDIN_FILENO, O_RDONLY);

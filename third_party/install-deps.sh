@@ -13,7 +13,7 @@
 # charts: Maven, which get-charts needs if there is no npm. --list: only print the
 # packages that are missing. Works as root or with sudo without a password prompt;
 # otherwise it prints the missing packages and exits with status 1. apt is tested;
-# dnf, apk and brew are not.
+# dnf and apk are not.
 set -eu
 
 # Of alternatives (a|b), the first one that the suite has is installed; golang-go only
@@ -53,12 +53,6 @@ apk_test='sqlite shellcheck luacheck clang
 apk_servers='mariadb mariadb-client rsync iproute2 postgresql pgbouncer
     haproxy openssl procps setpriv bash maven openjdk17-jdk go'
 apk_browser='chromium chromium-chromedriver python3 npm prometheus'
-brew_build='autoconf automake libtool pkg-config luajit concurrencykit
-    jansson zlib sqlite mariadb-connector-c libpq mongo-c-driver
-    libmicrohttpd boost'
-brew_test='cram shellcheck luacheck pmccabe clang-format zsh'
-brew_servers='mariadb postgresql pgbouncer haproxy openssl maven openjdk go'
-brew_browser='chromedriver python3 node prometheus'
 
 list_only=
 sets=
@@ -74,7 +68,7 @@ for arg; do
 done
 : "${sets:=build}"
 
-for manager in apt-get dnf apk brew none; do
+for manager in apt-get dnf apk none; do
     ! command -v "$manager" >/dev/null || break
 done
 
@@ -86,7 +80,6 @@ installed() {
         ;;
     dnf) rpm -q --quiet "$1" ;;
     apk) apk info -q -e "$1" >/dev/null 2>&1 ;;
-    brew) brew list --versions "$1" >/dev/null 2>&1 ;;
     esac
 }
 
@@ -120,8 +113,7 @@ choose() {
 }
 
 become=
-if [ "$manager" != brew ] && [ "$(id -u)" != 0 ] &&
-    command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+if [ "$(id -u)" != 0 ] && command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
     become=sudo
 fi
 if [ "$manager" = apt-get ] && [ -z "$list_only" ] && ! has_candidate gcc &&
@@ -141,16 +133,12 @@ for set in $sets; do
     apk:build) packages=$apk_build ;;
     apk:test) packages=$apk_test ;;
     apk:servers) packages=$apk_servers ;;
-    brew:build) packages=$brew_build ;;
-    brew:test) packages=$brew_test ;;
-    brew:servers) packages=$brew_servers ;;
-    apt-get:charts | dnf:charts | apk:charts | brew:charts) packages=maven ;;
+    apt-get:charts | dnf:charts | apk:charts) packages=maven ;;
     apt-get:browser) packages=$apt_browser ;;
     dnf:browser) packages=$dnf_browser ;;
     apk:browser) packages=$apk_browser ;;
-    brew:browser) packages=$brew_browser ;;
     *)
-        echo "none of apt-get, dnf, apk and brew is available: install the" \
+        echo "none of apt-get, dnf and apk is available: install the" \
             "packages in third_party/README.md manually" >&2
         exit 1
         ;;
@@ -172,10 +160,9 @@ case $manager in
 apt-get) install="apt-get install -y --no-install-recommends$missing" ;;
 dnf) install="dnf install -y$missing" ;;
 apk) install="apk add$missing" ;;
-brew) install="brew install$missing" ;;
 esac
 
-if [ "$manager" != brew ] && [ "$(id -u)" != 0 ] && [ -z "$become" ]; then
+if [ "$(id -u)" != 0 ] && [ -z "$become" ]; then
     echo "missing packages:$missing" >&2
     echo "install them as root: $install" >&2
     exit 1

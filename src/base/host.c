@@ -132,12 +132,10 @@ static void read_groups(struct sb_host_facts *f, const char *root)
 
 static unsigned count_processors(void)
 {
-#ifdef __linux__
     cpu_set_t set;
 
     if (sched_getaffinity(0, sizeof(set), &set) == 0)
         return (unsigned)CPU_COUNT(&set);
-#endif
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (unsigned)n : 1;
 }

@@ -61,10 +61,8 @@ static void stop_watching(struct sb__web_server *s, struct sb__web_con *c)
 // On Linux, priorities belong to threads. The load must not wait for this one.
 static void lower_priority(struct sb__web_server *s)
 {
-#ifdef __linux__
     if (!s->nice)
         setpriority(PRIO_PROCESS, 0, LOWEST);
-#endif
     s->nice = true;
 }
 
