@@ -10,7 +10,6 @@
 
 #include "app_private.h"
 #include "base/log.h"
-#include "base/log.h"
 #include "kit/limits.h"
 
 // Beyond the numbers that daemons close.
@@ -40,6 +39,7 @@ void sb__app_fill_streams(void)
             open_null(fd);
 }
 
+#ifdef __GLIBC__ // elsewhere the streams cannot be assigned
 // Returns a stream to what is open as fd, with a descriptor of its own: a
 // script may close fd or open something else there. The first stream if that
 // fails.
@@ -59,12 +59,15 @@ static FILE *own_stream(FILE *first, int fd)
 
 static void own_streams(void)
 {
-#ifdef __GLIBC__ // elsewhere they cannot be assigned
     stdout = own_stream(stdout, STDOUT_FILENO);
     stderr = own_stream(stderr, STDERR_FILENO);
     setvbuf(stderr, NULL, _IONBF, 0);
-#endif
 }
+#else
+static void own_streams(void)
+{
+}
+#endif
 
 int sb_app_open_streams(struct sb_err *err)
 {

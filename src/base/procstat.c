@@ -210,7 +210,7 @@ static int read_threads(struct sb_proc_self *out)
     if (fd < 0)
         return -errno;
     while (len > 0 && out->threads < SB_PROC_THREADS) {
-        len = getdents64(fd, list, sizeof(list));
+        len = getdents64(fd, (void *)list, sizeof(list));
         for (ssize_t at = 0; at < len && out->threads < SB_PROC_THREADS;) {
             const struct dirent64 *e = (const void *)(list + at);
 

@@ -2,6 +2,7 @@
 //
 // fileio: requests that are in progress while their user starts others, by
 // io_uring.
+#define _GNU_SOURCE // cpu_set_t in liburing.h
 #include "bench/fileio.h"
 
 #ifdef HAVE_LIBURING

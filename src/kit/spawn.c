@@ -44,7 +44,7 @@ static void set_files(posix_spawn_file_actions_t *files, int out, int err)
         posix_spawn_file_actions_adddup2(files, out, STDOUT_FILENO);
     if (err >= 0)
         posix_spawn_file_actions_adddup2(files, err, STDERR_FILENO);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#ifdef HAVE_POSIX_SPAWN_FILE_ACTIONS_ADDCLOSEFROM_NP
     posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
 #endif
 }

@@ -3,6 +3,7 @@
 // Waits with io_uring: what all fibers have started since the last wait goes to
 // the kernel in one system call, and the answers that have arrived are received
 // by that call.
+#define _GNU_SOURCE // cpu_set_t in liburing.h
 #ifdef HAVE_LIBURING
 
 #include <assert.h>
