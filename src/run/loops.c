@@ -3,6 +3,7 @@
 #include "run/loops.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,16 @@ static void end_users(struct sb__loop_worker *w)
         sb__worker_end(&w->run->user[i]);
 }
 
+// The policy of this thread. musl has no sched_getscheduler().
+static int policy(void)
+{
+    struct sched_param p;
+    int found = -1;
+
+    pthread_getschedparam(pthread_self(), &found, &p);
+    return found;
+}
+
 // With SCHED_BATCH, an answer does not interrupt what runs on the worker's
 // processor, such as the server that is about to send the next one: the worker
 // then receives several at once. Helper threads get the policy of the worker
@@ -54,14 +65,14 @@ static bool set_batch(void)
 {
     const struct sched_param p = { 0 };
 
-    return sched_getscheduler(0) == SCHED_OTHER &&
-           sched_setscheduler(0, SCHED_BATCH, &p) == 0;
+    return policy() == SCHED_OTHER &&
+           pthread_setschedparam(pthread_self(), SCHED_BATCH, &p) == 0;
 }
 
 // The policy that this thread has, whoever has set it.
 static const char *policy_name(void)
 {
-    switch (sched_getscheduler(0)) {
+    switch (policy()) {
     case SCHED_OTHER:
         return "normal";
     case SCHED_BATCH:

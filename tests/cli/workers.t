@@ -167,7 +167,7 @@ A limit that prevents the event loops is named, with each way to wait.
   >     (ulimit -n 64 && sysbench oltp_point_select --db-driver=null --threads=100 --workers=100 \
   >         --event-loop=$with run 2>&1 >out) | sed '/io_uring is not available/d' | uniq
   > done | sort -u
-  FATAL: cannot create an event loop: Too many open files (limit of open files, ulimit -n: 64)
+  FATAL: cannot create an event loop: (Too many open files|No file descriptors available) \(limit of open files, ulimit -n: 64\) (re)
 
 There are as many workers as processors that the program may use.
 
