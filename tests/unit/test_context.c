@@ -188,8 +188,10 @@ static void unused_pages_are_given_back(void)
 
     CHECK_INT(sb_context_init(&d.c, 512 * 1024, go_deep, &d), 0);
     sb_context_resume(&d.c);
-    CHECK(d.before >= 40);
-    CHECK(d.after <= 8);
+    if (d.before >= 0) { // qemu-user knows no resident pages
+        CHECK(d.before >= 40);
+        CHECK(d.after <= 8);
+    }
     sb_context_done(&d.c);
 }
 

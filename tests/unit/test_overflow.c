@@ -69,6 +69,7 @@ static void run_thread(void (*run)(void *arg))
 
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK);
+    pthread_attr_setguardsize(&attr, SB_OVERFLOW_GUARD);
     if (pthread_create(&thread, &attr, thread_main, &run))
         _exit(96);
     pthread_join(thread, NULL);

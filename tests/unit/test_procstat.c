@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Not with qemu: the threads of the emulator are counted, too.
 #include "base/procstat.h"
 
 #include <netinet/in.h>
