@@ -177,7 +177,10 @@ int sb_paths_find(struct sb_paths *p, struct sb_err *err)
     if (n < 0) {
         int native = errno;
 
-        sb_err_set(err, SB_ESYS, "/proc/self/exe: %s", strerror(native));
+        sb_err_set(err, SB_ESYS,
+            "cannot find the drivers and workloads: /proc/self/exe: %s%s",
+            strerror(native),
+            native == ENOENT ? " (/proc is not mounted)" : "");
         if (err)
             err->native = native;
         return SB_ESYS;
