@@ -4,16 +4,16 @@
 # Installs the packages that building and testing require.
 #
 #     third_party/install-deps.sh [--list] [build] [test] [servers]
-#                                 [browser] [charts]
+#                                 [browser] [charts] [cross]
 #
 # build: to build (default). test: for the whole test suite and the checks of
 # .ci/run. servers: the databases that tests/servers/ starts; their system
 # services are neither started nor enabled. browser: Chromium, for the tests of
 # the HTML report (300 MB), Prometheus, for those of the live view, and Maven.
-# charts: Maven, which get-charts needs if there is no npm. --list: only print the
-# packages that are missing. Works as root or with sudo without a password prompt;
-# otherwise it prints the missing packages and exits with status 1. apt is tested;
-# dnf and apk are not.
+# charts: Maven, which get-charts needs if there is no npm. cross: compilers for arm64
+# and musl, and qemu (only with apt). --list: only print the packages that are missing.
+# Works as root or with sudo without a password prompt; otherwise it prints the missing
+# packages and exits with status 1. apt is tested; dnf and apk are not.
 set -eu
 
 # Of alternatives (a|b), the first one that the suite has is installed; golang-go only
@@ -31,6 +31,8 @@ apt_test='python3-cram python3-jsonschema python3-yaml sqlite3 shellcheck lua-ch
 apt_servers='mariadb-server galera-4 rsync iproute2 postgresql pgbouncer
     haproxy openssl procps maven libaio1|libaio1t64 default-jdk-headless mmdebstrap
     python3-pip golang-go'
+apt_cross='gcc-aarch64-linux-gnu qemu-user-static musl-tools
+    mmdebstrap dpkg-dev tcl'
 apt_browser='chromium chromium-driver python3 maven prometheus'
 dnf_build='gcc make autoconf automake libtool pkgconf-pkg-config
     luajit-devel ck-devel jansson-devel zlib-devel sqlite-devel
@@ -59,7 +61,7 @@ sets=
 for arg; do
     case $arg in
     --list) list_only=yes ;;
-    build | test | servers | browser | charts) sets="$sets $arg" ;;
+    build | test | servers | browser | charts | cross) sets="$sets $arg" ;;
     *)
         sed -n 's/^# \{0,1\}//; 4,16p' "$0" >&2
         exit 2
@@ -135,6 +137,8 @@ for set in $sets; do
     apk:servers) packages=$apk_servers ;;
     apt-get:charts | dnf:charts | apk:charts) packages=maven ;;
     apt-get:browser) packages=$apt_browser ;;
+    apt-get:cross) packages=$apt_cross ;;
+    dnf:cross | apk:cross) packages= ;;
     dnf:browser) packages=$dnf_browser ;;
     apk:browser) packages=$apk_browser ;;
     *)
