@@ -105,7 +105,7 @@ A container that forbids io_uring: a filter that makes io_uring_setup() fail wit
   > EOF
   $ /usr/bin/python3 forbid.py sysbench fileio run $files --file-test-mode=rndrd \
   >     --file-io-mode=async 2>&1 >out |
-  >     sed 's/and this sysbench was built without liburing/which this system refuses: Operation not permitted (forbidden by the seccomp profile of a container or by the sysctl kernel.io_uring_disabled)/'
+  >     sed -E 's/and this sysbench was built without liburing|which this system refuses: Function not implemented \(it requires Linux 5.6\)/which this system refuses: Operation not permitted (forbidden by the seccomp profile of a container or by the sysctl kernel.io_uring_disabled)/'
   FATAL: --file-io-mode=async requires io_uring, which this system refuses: Operation not permitted (forbidden by the seccomp profile of a container or by the sysctl kernel.io_uring_disabled); use sync or mmap
   $ sysbench fileio cleanup $files --verbosity=2
   $ rm err forbid.py

@@ -3,7 +3,7 @@
 // How often comparisons err is measured with simulated runs, from fixed seeds:
 // sides that are the same, and sides that differ by 5 %. `test_compare -v`
 // prints the tables of docs/internals/compare.md.
-// Not with tsan: one thread.
+// Not with qemu, tsan: one thread, much arithmetic.
 #include "measure/compare.h"
 
 #include <stdlib.h>

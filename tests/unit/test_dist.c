@@ -4,7 +4,7 @@
 // the formula of a slightly different parameter, which must not fit. The
 // formula of `special` is the shape that sysbench 1.0.20 draws;
 // docs/internals/dist.md explains how that was checked.
-// Not with tsan: one thread.
+// Not with qemu, tsan: one thread, much arithmetic.
 #include "base/dist.h"
 
 #include "check.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Simulated searches with fixed seeds.
-// Not with asan, tsan: thousands of searches on one thread; cli/rate.t runs
-// some with asan.
+// Not with asan, qemu, tsan: thousands of searches on one thread; cli/rate.t
+// runs some with asan.
 #include "measure/search.h"
 
 #include <math.h>
