@@ -7,7 +7,7 @@
 #define COLUMN      "\3def\0\0\0\1c\0\14\41\0\170\0\0\0\375\0\0\0\0\0"
 #define EOF_PACKET  "\376\0\0\2\0"
 #define MORE_OK     "\0\1\0\12\0\0\0" // OK, and more results follow
-#define INTERRUPTED "\377\45\5#70100Query execution was interrupted"
+#define INTERRUPTED "\377\320\13#HY000Query execution was interrupted"
 
 static void connected(const char *option, const char *value)
 {
@@ -85,7 +85,7 @@ static void check_interrupted(const char *bypass)
     prepare();
     CHECK_INT(
         sb_driver.sql->execute(conn, stmt, NULL, 0, &res, &err), SB_EQUERY);
-    CHECK_INT(err.native, 1317);
+    CHECK_INT(err.native, 3024);
     CHECK(room.own.result == &sbmy_no_result);
     check_text_row();
     finish();
@@ -111,7 +111,7 @@ static void interrupted_text(void)
     answer_text_row();
     connected("mysql-ssl", "off");
     CHECK_INT(query(&res), SB_EQUERY);
-    CHECK_INT(err.native, 1317);
+    CHECK_INT(err.native, 3024);
     check_text_row();
     finish();
 }
@@ -128,7 +128,7 @@ static void second_result_fails(void)
     answer_text_row();
     connected("mysql-ssl", "off");
     CHECK_INT(query(&res), SB_EQUERY);
-    CHECK_INT(err.native, 1317);
+    CHECK_INT(err.native, 3024);
     CHECK_INT(sb_driver.sql->next_result(conn, &res, &err), 0);
     sb_driver.sql->free_result(conn, &res);
     check_text_row();
@@ -220,7 +220,7 @@ static void pipeline_that_ends_before_an_error(void)
     connected("mysql-ssl", "off");
     CHECK_INT(sb_driver.sql->pipeline_send(conn, items, 2, &err), 0);
     CHECK_INT(sb_driver.sql->pipeline_end(conn, &err), SB_EQUERY);
-    CHECK_INT(err.native, 1317);
+    CHECK_INT(err.native, 3024);
     check_text_row();
     finish();
 }
