@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Oracle's MySQL 9, from third_party/get-server.
+# Oracle's MySQL 9, from third_party/get-debian.
 . "$servers/lib/tls.sh"
 . "$servers/lib/mysql.sh"
 

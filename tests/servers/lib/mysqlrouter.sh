@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# MySQL Router, from third_party/get-server. With the setting
+# MySQL Router, from third_party/get-debian. With the setting
 # connection_sharing=1, clients that are idle share connections to the server.
 . "$servers/lib/proxy.sh"
 . "$servers/lib/mysql.sh"
@@ -9,7 +9,7 @@
 
 mysqlrouter_needs() {
     mysql_client_needs
-    [ -n "${ROOT:-}" ] || ROOT=$(fetched server proxies) || exit
+    [ -n "${ROOT:-}" ] || ROOT=$(fetched debian proxies) || exit
 }
 
 mysqlrouter_settings() {

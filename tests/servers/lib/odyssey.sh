@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Odyssey, from third_party/get-server: a pooler for PostgreSQL. The databases
+# Odyssey, from third_party/get-debian: a pooler for PostgreSQL. The databases
 # session, transaction and statement are sbtest in that mode; all others are in
 # transaction mode.
 . "$servers/lib/proxy.sh"
@@ -9,7 +9,7 @@
 
 odyssey_needs() {
     command -v psql >/dev/null || missing postgresql-client psql
-    [ -n "${ROOT:-}" ] || ROOT=$(fetched server proxies) || exit
+    [ -n "${ROOT:-}" ] || ROOT=$(fetched debian proxies) || exit
 }
 
 # odyssey_pool name mode [option]

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Pgpool-II, from third_party/get-server, in front of a PostgreSQL server.
+# Pgpool-II, from third_party/get-debian, in front of a PostgreSQL server.
 . "$servers/lib/proxy.sh"
 . "$servers/lib/pgsql.sh"
 
 pgpool_needs() {
     command -v psql >/dev/null || missing postgresql-client psql
-    [ -n "${ROOT:-}" ] || ROOT=$(fetched server proxies) || exit
+    [ -n "${ROOT:-}" ] || ROOT=$(fetched debian proxies) || exit
 }
 
 pgpool_settings() {

@@ -15,12 +15,12 @@
 # The name of the system's unprivileged user.
 unprivileged=$(id -un 65534 2>/dev/null)
 
-# newest kind: true if the caller wants the server of third_party/get-server. Sets
+# newest kind: true if the caller wants the server of third_party/get-debian. Sets
 # ROOT, the folder that it runs in.
 newest() {
     [ -z "${ROOT:-}" ] || return 0
     [ -n "${newest:-}" ] || return
-    ROOT=$(fetched server "$1") || exit
+    ROOT=$(fetched debian "$1") || exit
 }
 
 # owner user...: as root, the server runs as the first of these users that
