@@ -21,8 +21,8 @@ with_progress() {
     wait "$worker"
 }
 
-# interrupted: kills the command that with_progress runs, and exits.
+# interrupted: ends the command that with_progress runs, and exits.
 interrupted() {
-    [ -z "${worker:-}" ] || kill "$worker" 2>/dev/null
+    [ -z "${worker:-}" ] || { kill "$worker" && wait "$worker"; } 2>/dev/null
     exit 130
 }

@@ -199,10 +199,6 @@ static int no_driver(
     struct sb_near near;
     char list[200] = "", hint[100] = "";
 
-    if (is_packaged(name))
-        return sb_err_set(err, SB_ENOTFOUND,
-            "the driver %s is not installed; it is in the package sysbench-%s",
-            name, name);
     names_read(&l, d->dir);
     sb_near_init(&near, name);
     for (size_t i = 0; i < l.n; i++) {
@@ -215,7 +211,9 @@ static int no_driver(
     for (size_t i = 0; i < l.n && !near.best; i++)
         if (is_called(d->dir, l.name[i], name))
             near.best = l.name[i];
-    if (near.best)
+    if (is_packaged(name))
+        snprintf(hint, sizeof(hint), " (package sysbench-%s)", name);
+    else if (near.best)
         snprintf(hint, sizeof(hint), " (did you mean %.64s?)", near.best);
     names_done(&l);
     return sb_err_set(err, SB_ENOTFOUND,

@@ -163,13 +163,13 @@ static int not_loaded(
     const char *text = dlerror(), *library, *version;
     int stem, len = missing_library(text, &library, &stem, &version);
 
-    if (len == 0)
+    if (len == 0 || !strstr(text, "No such file"))
         return sb_err_set(err, SB_EDRIVER,
             "driver '%s' (%s) cannot be loaded: %s", name, db->file, text);
     // Debian names packages after libraries, with a hyphen between two numbers.
     return sb_err_set(err, SB_EDRIVER,
-        "the driver %s needs the library %.*s, which is not installed; its "
-        "package is %.*s%s%.*s on Debian and Ubuntu",
+        "the driver %s needs the library %.*s, which is not installed; "
+        "Debian's package has a name such as %.*s%s%.*s",
         name, len, library, stem, library,
         isdigit((unsigned char)library[stem - 1]) ? "-" : "",
         (int)strcspn(version, ":"), version);

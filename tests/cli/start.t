@@ -65,16 +65,18 @@ Without the package of a driver, or of its client library:
   $ for driver in mysql mongodb pgsql; do
   >   [ ! -e "$SB_BUILDDIR/src/drivers/.libs/$driver.so" ] || break
   > done
+  $ [ -e "$SB_BUILDDIR/src/drivers/.libs/$driver.so" ] || exit 80
   $ sysbench oltp_read_only --db-driver=$driver run 2>&1 | tail -n 1 |
-  >   sed "s/$driver/NAME/g"
-  FATAL: the driver NAME is not installed; it is in the package sysbench-NAME
+  >   sed "s/$driver/NAME/g; s, in /.*/drivers, in DIR,"
+  FATAL: there is no driver 'NAME' (package sysbench-NAME) in DIR; drivers: none
+  $ grep -q 'libc\.so\.6' "$SB_BUILDDIR/src/drivers/.libs/null.so" || exit 80
   $ for to in libq.so.6 lib4.so.6; do
   >   LC_ALL=C sed "s/libc\.so\.6/$to/g" "$SB_BUILDDIR/src/drivers/.libs/null.so" \
   >     >drivers/null.so
   >   sysbench oltp_read_only --db-driver=null run 2>&1 | tail -n 1
   > done
-  FATAL: the driver null needs the library libq.so.6, which is not installed; its package is libq6 on Debian and Ubuntu
-  FATAL: the driver null needs the library lib4.so.6, which is not installed; its package is lib4-6 on Debian and Ubuntu
+  FATAL: the driver null needs the library libq.so.6, which is not installed; Debian's package has a name such as libq6
+  FATAL: the driver null needs the library lib4.so.6, which is not installed; Debian's package has a name such as lib4-6
   $ unset SYSBENCH_DRIVER_DIR
 
 A small stack of the main thread is raised, if the system allows it, or named.

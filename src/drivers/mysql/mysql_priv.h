@@ -86,7 +86,8 @@ struct sbmy_env {
     struct sb_passcmd *passcmd; // NULL: no --mysql-password-command
     char *defaults_file;        // NULL: none
     _Atomic bool no_load; // LOAD DATA LOCAL was refused, the notice is logged
-    _Atomic bool as_text; // the notice that statements are sent as text, too
+    _Atomic bool
+        as_text; // the notice that statements are sent as text was logged
 };
 
 struct sbmy_stmt;
@@ -298,9 +299,9 @@ enum sbmy_tls sbmy_tls(const struct sbmy_opts *o);
 
 // verify.c
 
-// For the modes that verify the server: has the library call functions of the
-// driver, which verify it. *own: it will, because it is so new that this is
-// necessary. Returns 0 or SB_EUSAGE.
+// For the modes that verify the server: lets the library call functions of the
+// driver that verify it. *own: true if the library calls them (3.4 and newer).
+// Returns 0 or SB_EUSAGE.
 int sbmy_verify(MYSQL *my, enum sbmy_tls mode, bool *own, struct sb_err *err);
 
 // settings.c

@@ -48,7 +48,11 @@ static int refuse(MYSQL *my, const char *what, const char *detail)
 
 static int verify(struct tls *t, bool identity)
 {
-    MYSQL *my = SSL_get_ex_data(t->ssl, 0);
+    MYSQL *my = t && t->ssl ? SSL_get_ex_data(t->ssl, 0) : NULL;
+
+    if (!my)
+        return 1;
+
     void *certificate = certificate_of(t->ssl);
     long result = SSL_get_verify_result(t->ssl);
     const char *host = my->host ? my->host : "";
@@ -91,16 +95,29 @@ int sbmy_verify(MYSQL *my, enum sbmy_tls mode, bool *own, struct sb_err *err)
                      strncmp(tls, "OpenSSL", 7) == 0 && X509_free))
         return 0;
     return sb_err_set(err, SB_EUSAGE,
-        "--mysql-ssl=%s requires a client library that uses OpenSSL, not %s",
+        "--mysql-ssl=%s requires a client library that is linked with the "
+        "system's OpenSSL, not %s",
         sbmy_ssl_words[mode], tls);
 }
 
 #else
 
+// The libraries 3.3 and 3.4 of MariaDB have one soname, so this may run with
+// the newer one.
 int sbmy_verify(MYSQL *my, enum sbmy_tls mode, bool *own, struct sb_err *err)
 {
+    const char *info = mysql_get_client_info();
+    int major = 0, minor = 0;
+
     *own = false;
-    return 0;
+    if (!SBMY_MARIADB || mode < SBMY_TLS_VERIFY_CA ||
+        sscanf(info, "%d.%d", &major, &minor) != 2 || major < 3 ||
+        (major == 3 && minor < 4))
+        return 0;
+    return sb_err_set(err, SB_EUSAGE,
+        "--mysql-ssl=%s: the driver was built with an older client library "
+        "than %s, with which it cannot verify servers; build it again",
+        sbmy_ssl_words[mode], info);
 }
 
 #endif
