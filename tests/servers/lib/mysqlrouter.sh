@@ -9,7 +9,7 @@
 
 mysqlrouter_needs() {
     mysql_client_needs
-    [ -n "${ROOT:-}" ] || ROOT=$(fetched debian proxies) || exit
+    newest_proxy
 }
 
 mysqlrouter_settings() {

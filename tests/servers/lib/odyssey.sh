@@ -9,7 +9,7 @@
 
 odyssey_needs() {
     command -v psql >/dev/null || missing postgresql-client psql
-    [ -n "${ROOT:-}" ] || ROOT=$(fetched debian proxies) || exit
+    newest_proxy
 }
 
 # odyssey_pool name mode [option]
@@ -68,12 +68,7 @@ odyssey_start() {
 odyssey_up() {
     odyssey_needs
     [ ${#settings[@]} = 0 ] || die "odyssey does not support settings"
-    proxy_target pgsql
-    proxy_place postgres
-    pgsql_options
-    CLIENT=${CLIENT/host=$state/host=$HOST}
-    ADMIN=''
-    OPTIONS=$OPTIONS_TCP
+    pgsql_proxy_place
     odyssey_settings >"$state/odyssey.conf"
     odyssey_start
 }

@@ -7,7 +7,7 @@
 
 pgpool_needs() {
     command -v psql >/dev/null || missing postgresql-client psql
-    [ -n "${ROOT:-}" ] || ROOT=$(fetched debian proxies) || exit
+    newest_proxy
 }
 
 pgpool_settings() {
@@ -45,12 +45,7 @@ pgpool_start() {
 
 pgpool_up() {
     pgpool_needs
-    proxy_target pgsql
-    proxy_place postgres
-    pgsql_options
-    CLIENT=${CLIENT/host=$state/host=$HOST}
-    ADMIN=''
-    OPTIONS=$OPTIONS_TCP
+    pgsql_proxy_place
     : >"$state/pcp.conf"
     printf '%s:TEXTsbtest\n' sbtest postgres >"$state/pool_passwd"
     echo 'host all all 127.0.0.1/32 scram-sha-256' >"$state/pool_hba.conf"

@@ -22,6 +22,22 @@ proxy_place() {
     DATADIR=$state
 }
 
+# newest_proxy: sets ROOT, for proxies of third_party/get-debian only.
+newest_proxy() {
+    [ -n "${ROOT:-}" ] || ROOT=$(fetched debian proxies) || exit
+}
+
+# pgsql_proxy_place: a new proxy in front of PostgreSQL that has no socket and no
+# console of its own.
+pgsql_proxy_place() {
+    proxy_target pgsql
+    proxy_place postgres
+    pgsql_options
+    CLIENT=${CLIENT/host=$state/host=$HOST}
+    ADMIN=''
+    OPTIONS=$OPTIONS_TCP
+}
+
 # of_target variable: prints its value for the server behind the proxy.
 of_target() {
     with "$ARG" eval "echo \"\$$1\""
