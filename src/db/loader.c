@@ -137,7 +137,8 @@ int sb__driver_check(const struct sb_driver *drv, const char *name,
 }
 
 // Finds in the text of dlerror() the name of a library that is missing, such as
-// "libpq.so.5:". 0: there is none. *stem: the part of the name before ".so".
+// "libpq.so.5:". Returns the length of the name, or 0 if the text has none.
+// *stem is the length of the part before ".so".
 static int missing_library(
     const char *text, const char **name, int *stem, const char **version)
 {

@@ -61,7 +61,7 @@ static int verify(struct tls *t, bool identity)
     if (!certificate || result)
         rc = refuse(my, "valid: ",
             certificate ? X509_verify_cert_error_string(result)
-                        : "there is none");
+                        : "the server sent none");
     else if (identity &&
              X509_check_host(certificate, host, strlen(host), 0, NULL) != 1 &&
              X509_check_ip_asc(certificate, host, 0) != 1)

@@ -49,7 +49,7 @@ static void find_reason(char *text, size_t size)
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     snprintf(text, size, "unable to connect: %s",
-        fd >= 0 ? "libpq gives no reason" : "Too many open files");
+        fd >= 0 ? "libpq gives no reason" : strerror(errno));
     if (fd >= 0)
         close(fd);
 }
