@@ -340,8 +340,9 @@ static long used_memory(void)
 }
 
 // Adds intervals of one second with 1,000 events, reconnects, and values of
-// servers.
-static void add_intervals(struct sb_reporters *rs, unsigned from, unsigned to)
+// servers, also to the whole run.
+static void add_intervals(
+    struct sb_reporters *rs, unsigned from, unsigned to, struct sb_snap *whole)
 {
     static const char *const counter[] = { "a", "b", "c", "d", "e" };
     struct sb_snap snap = { .ns = 1000000000 };
@@ -354,6 +355,11 @@ static void add_intervals(struct sb_reporters *rs, unsigned from, unsigned to)
     snap.c.completed = snap.c.started = 1000;
     for (unsigned i = from; i < to; i++) {
         snap.c.reconnects = i % 7 == 0;
+        CHECK_INT(sb_hist_snap_add(&whole->service, &snap.service), 0);
+        whole->ns += snap.ns;
+        whole->c.completed += snap.c.completed;
+        whole->c.started += snap.c.started;
+        whole->c.reconnects += snap.c.reconnects;
         sb_report_fill(&r, &snap, 1, false, i + 1);
         struct sb_series *row = sb_reporters_row(rs, &r);
 
@@ -365,28 +371,88 @@ static void add_intervals(struct sb_reporters *rs, unsigned from, unsigned to)
     sb_hist_snap_done(&snap.service);
 }
 
+// The lines of a file that contain a text.
+static unsigned lines_with(const char *file, const char *text)
+{
+    FILE *f = fopen(file, "r");
+    char *line = NULL;
+    size_t size = 0;
+    unsigned n = 0;
+
+    CHECK(f != NULL);
+    while (f && getline(&line, &size, f) > 0)
+        n += strstr(line, text) != NULL;
+    free(line);
+    if (f)
+        fclose(f);
+    return n;
+}
+
+// Rows and totals of the day agree.
+static void check_day(const struct sb_snap *whole)
+{
+    json_t *doc = json_load_file("day.json", 0, NULL);
+    json_t *run = json_array_get(json_object_get(doc, "runs"), 0), *row;
+    const json_t *intervals = json_object_get(run, "intervals");
+    const json_t *columns = json_object_get(intervals, "columns");
+    double events = 0, reconnects = 0;
+    size_t i, events_at = 0, reconnects_at = 0;
+
+    json_array_foreach(columns, i, row)
+    {
+        const char *figure = json_string_value(json_object_get(row, "figure"));
+
+        if (strcmp(figure, "events") == 0)
+            events_at = i;
+        else if (strcmp(figure, "reconnects") == 0)
+            reconnects_at = i;
+    }
+    json_array_foreach(json_object_get(intervals, "rows"), i, row)
+    {
+        events += json_number_value(json_array_get(row, events_at));
+        reconnects += json_number_value(json_array_get(row, reconnects_at));
+    }
+    CHECK_INT(i, DAY);
+    CHECK_NEAR(events, (double)whole->c.completed, 0.01);
+    CHECK_NEAR(reconnects, (double)whole->c.reconnects, 0.01);
+    json_decref(doc);
+    CHECK_INT(lines_with("day.csv", ",run,,"), DAY);
+    CHECK_INT(lines_with("day.ndjson", "{\"line\":\"interval\""), DAY);
+    CHECK_INT(lines_with("day.hdr", "HISTF"), DAY);
+}
+
 // Rows are kept in files, so a day needs no more memory than some minutes. Rows
 // and histograms of this day in memory would be some 12 MB.
 static void a_day_needs_no_more_memory(void)
 {
     static const char *const day[] = { "json=day.json", "csv=day.csv",
-        "ndjson=day.ndjson" };
-    const struct sb_report_opts o = { .report = { day, 3 } };
+        "ndjson=day.ndjson", "hdr=day.hdr", "hgrm=day.hgrm", "junit=day.xml" };
+    const struct sb_report_opts o = { .report = {
+                                          day, sizeof(day) / sizeof(day[0]) } };
+    const struct sb_outcome outcome = { .reason = "limit" };
+    struct sb_snap whole = { 0 };
     struct sb_reporters rs;
+    struct sb_report r;
     struct sb_err err = { 0 };
 
     CHECK_INT(sb_reporters_init(&rs, &o, &err), 0);
     CHECK_INT(sb_reporters_open(&rs, &facts, &err), 0);
-    add_intervals(&rs, 0, MINUTES);
+    add_intervals(&rs, 0, MINUTES, &whole);
     long before = used_memory();
 
     CHECK(before > 0);
-    add_intervals(&rs, MINUTES, DAY);
+    add_intervals(&rs, MINUTES, DAY, &whole);
     if (DAY == 86400)
         CHECK(used_memory() - before < 2000000);
     CHECK_INT(rs.rows.intervals.lines, DAY);
+    sb_report_fill(&r, &whole, DAY, false, DAY);
+    r.whole = &whole;
+    sb_reporters_final(&rs, &r);
+    sb_reporters_finish(&rs, &outcome);
     CHECK(!rs.failed);
     sb_reporters_done(&rs);
+    check_day(&whole);
+    sb_hist_snap_done(&whole.service);
 }
 
 CHECK_FILE

@@ -10,6 +10,7 @@
 // second.
 
 import de.bwaldvogel.mongo.MongoServer;
+import de.bwaldvogel.mongo.MongoVersion;
 import de.bwaldvogel.mongo.backend.h2.H2Backend;
 import de.bwaldvogel.mongo.bson.Document;
 import de.bwaldvogel.mongo.wire.message.MongoMessage;
@@ -22,6 +23,7 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
+import java.util.List;
 import java.util.Set;
 
 public class Server {
@@ -31,9 +33,23 @@ public class Server {
         "endSessions", "listCollections", "listIndexes", "listDatabases",
         "buildInfo", "buildinfo", "serverStatus");
 
+    // The library announces 4.0 itself, which libmongoc 2 refuses.
+    static class Version implements MongoVersion {
+        @Override
+        public List<Integer> getVersionArray() {
+            return List.of(4, 2, 0);
+        }
+
+        @Override
+        public int getWireVersion() {
+            return 8;
+        }
+    }
+
     static class Backend extends H2Backend {
         Backend(String file) {
             super(file);
+            version(new Version());
             // Old versions would be kept for a crash of the machine, which the
             // tests do not need. With a version per write, the file would grow
             // fast.
