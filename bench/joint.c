@@ -127,7 +127,9 @@ static void on_interval(void *data, const struct sb_report *r)
 static int rank_init(unsigned i)
 {
     struct rank *r = &all[i];
-    const struct sb_transport t = { &transport_ops, i, ranks, NULL };
+    const struct sb_transport t = {
+        .ops = &transport_ops, .rank = i, .ranks = ranks
+    };
 
     r->last = &r->first;
     r->o.threads = users * ranks;

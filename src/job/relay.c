@@ -194,8 +194,9 @@ void sb_relay_child(struct sb_relay *r, struct sb_transport *t)
     assert(r->child >= 0);
     end_done(&r->end);
     end_init(&r->end, r->child);
-    *t = (struct sb_transport){ &child_ops, r->job->rank, r->job->ranks,
-        &r->end };
+    *t = r->job->t;
+    t->ops = &child_ops;
+    t->priv = &r->end;
 }
 
 // Messages between parents --------------------------------------------------

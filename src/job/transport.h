@@ -8,15 +8,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
 // Changes with struct sb_transport_ops: a module of another build is refused.
-#define SB_TRANSPORT_ABI 2
+#define SB_TRANSPORT_ABI 3
 
 struct sb_transport {
     const struct sb_transport_ops *ops;
     unsigned rank, ranks; // of this process, from 0; of all
+    uint64_t kill_after;  // ns from SIGTERM of the launcher to SIGKILL
     void *priv;
 };
 
@@ -29,7 +31,7 @@ struct sb_transport_message {
 
 struct sb_transport_ops {
     unsigned abi;
-    // Joins the job and sets rank, ranks and priv; waits until the library of
+    // Joins the job and sets the members but ops; waits until the library of
     // every process has started. SB_E*.
     int (*open)(struct sb_transport *t, struct sb_err *err);
     // Name and version of the library, such as "Open MPI 4.1.4".

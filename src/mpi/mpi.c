@@ -8,6 +8,7 @@
 #include <mpi.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -74,6 +75,18 @@ static int init(int *provided)
     return rc;
 }
 
+// Open MPI 4 and MPICH wait a second (odls_base_sigkill_timeout). PRRTE, the
+// launcher of Open MPI since version 5, has no such setting.
+static uint64_t time_until_kill(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int len = 0, major = 0;
+
+    MPI_Get_library_version(text, &len);
+    return sscanf(text, "Open MPI v%d", &major) == 1 && major >= 5 ? 250000000
+                                                                   : 1000000000;
+}
+
 static int start_mpi(struct sb_transport *t, struct mpi *m, struct sb_err *err)
 {
     int provided, rank, ranks;
@@ -94,6 +107,7 @@ static int start_mpi(struct sb_transport *t, struct mpi *m, struct sb_err *err)
     MPI_Comm_size(m->comm, &ranks);
     t->rank = (unsigned)rank;
     t->ranks = (unsigned)ranks;
+    t->kill_after = time_until_kill();
     return 0;
 }
 

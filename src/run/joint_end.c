@@ -23,14 +23,23 @@
 // Rank 0 shows a rank that it lives: in answers, because Open MPI blocks a
 // process that sends to one that was killed on another host.
 #define ANSWER_EVERY SB_SECOND
-// After SIGTERM, the launcher soon ends all processes.
-#define HURRY_NS (SB_SECOND * 3 / 10)
-// After a stop, rank 0 answers within this time. The rest is for the file.
-#define ANSWER_NS (SB_SECOND * 7 / 10)
 // The last intervals come another way than the final figures.
 #define TREE_NS SB_SECOND
 // The others have stopped when a rank is lost.
 #define LOST_NS (2 * SB_SECOND)
+
+// After SIGTERM, the launcher soon ends all processes: how long rank 0 waits
+// for figures.
+static uint64_t hurry_ns(const struct sb__joint *j)
+{
+    return j->job->t.kill_after * 3 / 10;
+}
+
+// After a stop, rank 0 answers within this time. The rest is for the file.
+static uint64_t answer_ns(const struct sb__joint *j)
+{
+    return j->job->t.kill_after * 7 / 10;
+}
 
 static void on_state(void *arg, unsigned from, struct sb_wire *w)
 {
@@ -196,7 +205,7 @@ static void wait_for_finals(struct sb__joint *j)
         uint64_t now = sb_clock_monotonic();
 
         if (limit == UINT64_MAX && terminated(j->run))
-            limit = now + HURRY_NS;
+            limit = now + hurry_ns(j);
         if (limit == UINT64_MAX && j->lost)
             limit = now + LOST_NS;
         if (now > limit || j->job->of[rank].left)
@@ -368,10 +377,10 @@ static void pass_on_the_rest(struct sb__joint *j)
 static bool root_answers(struct sb__joint *j)
 {
     const struct timespec nap = { .tv_nsec = 1000000 };
-    uint64_t limit = sb_clock_monotonic() + HURRY_NS;
+    uint64_t limit = sb_clock_monotonic() + hurry_ns(j);
+    uint64_t answered = j->stopped_at + answer_ns(j);
 
-    limit = limit > j->stopped_at + ANSWER_NS ? limit
-                                              : j->stopped_at + ANSWER_NS;
+    limit = limit > answered ? limit : answered;
     while (!j->stopped && !j->job->quit && !j->job->broken.code &&
            sb_clock_monotonic() < limit) {
         sb__joint_poll(j->run);

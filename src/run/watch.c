@@ -4,22 +4,24 @@
 #include <assert.h>
 #include <signal.h>
 
+#include "job/job.h"
 #include "kit/clock.h"
-
-// Time for calls to end after SIGTERM, in a run of several processes: their
-// launcher kills all of them a second after it.
-#define JOINT_GRACE (SB_SECOND * 4 / 10)
+#include "run/joint.h"
 
 static uint64_t at_least(uint64_t ns, int64_t minimum)
 {
     return ns < (uint64_t)minimum ? (uint64_t)minimum : ns;
 }
 
+// The launcher of several processes kills them soon after SIGTERM. Calls get a
+// part of this time to end.
 static uint64_t limit_grace(const struct sb_run *run, uint64_t grace)
 {
-    bool hurry = run->joint && run->signal == SIGTERM;
+    if (!run->joint || run->signal != SIGTERM)
+        return grace;
+    uint64_t most = run->joint->job->t.kill_after * 4 / 10;
 
-    return hurry && grace > JOINT_GRACE ? JOINT_GRACE : grace;
+    return grace > most ? most : grace;
 }
 
 void sb__watch_stop(struct sb__watch *w, const struct sb_run *run, uint64_t now)

@@ -105,12 +105,12 @@ Documents that no event wrote.
   FATAL: json2: document 5: its note has 5 characters, expected 100
   $ change_schema() { sqlite3 -cmd '.dbconfig defensive off' sbtest.sqlite \
   >     "PRAGMA writable_schema = 1; $1" >catalog; }
-  $ change_schema 'UPDATE sqlite_master
-  >     SET sql = sql || " WHERE id > 5" WHERE name = "json2_sku"'
+  $ change_schema "UPDATE sqlite_master
+  >     SET sql = sql || ' WHERE id > 5' WHERE name = 'json2_sku'"
   $ sqlite3 sbtest.sqlite 'REINDEX json2_sku'
-  $ change_schema 'UPDATE sqlite_master
-  >     SET sql = substr(sql, 1, instr(sql, " WHERE") - 1)
-  >     WHERE name = "json2_sku"'
+  $ change_schema "UPDATE sqlite_master
+  >     SET sql = substr(sql, 1, instr(sql, ' WHERE') - 1)
+  >     WHERE name = 'json2_sku'"
   $ json check 2>&1 | grep FATAL
   FATAL: json2: the index json2_sku finds * documents; the table has * (glob)
   $ sqlite3 sbtest.sqlite 'REINDEX json2_sku'

@@ -89,7 +89,10 @@ static const struct sb_transport_ops loopback_ops = {
 static inline struct sb_job *loopback_job(
     unsigned rank, unsigned ranks, const char *host)
 {
-    const struct sb_transport t = { &loopback_ops, rank, ranks, NULL };
+    const struct sb_transport t = { .ops = &loopback_ops,
+        .rank = rank,
+        .ranks = ranks,
+        .kill_after = 1000000000 };
 
     return sb_job_new(&t, host);
 }

@@ -4,13 +4,14 @@
 #include <signal.h>
 
 #include "check.h"
+#include "job/job.h"
 #include "kit/clock.h"
+#include "run/joint.h"
 
 #define SECOND SB_SECOND
 
 static struct sb_run_opts o;
 static struct sb_run run;
-static struct sb__joint *const any_job = (struct sb__joint *)&run;
 
 static void reset(void)
 {
@@ -63,16 +64,23 @@ static void a_forced_end_follows_the_deadline(void)
     CHECK_INT(sb__watch_next(&w, &run, UINT64_MAX), w.force_at);
 }
 
-// A launcher kills its processes a second after SIGTERM.
+// A launcher kills its processes this time after SIGTERM.
 static void a_job_hurries_after_sigterm(void)
 {
+    struct sb_job job = { .t.kill_after = SECOND };
+    struct sb__joint joint = { .job = &job };
     struct sb__watch w = { 0 };
 
     reset();
     run.signal = SIGTERM;
-    run.joint = any_job;
+    run.joint = &joint;
     sb__watch_stop(&w, &run, 10 * SECOND);
     CHECK_INT(w.leave_at, 10 * SECOND + SECOND * 4 / 10);
+    job.t.kill_after = SECOND / 4;
+    w = (struct sb__watch){ 0 };
+    sb__watch_stop(&w, &run, 10 * SECOND);
+    CHECK_INT(w.cancel_at, 10 * SECOND + SECOND / 20);
+    CHECK_INT(w.leave_at, 10 * SECOND + SECOND / 10);
     run.signal = SIGINT;
     w = (struct sb__watch){ 0 };
     sb__watch_stop(&w, &run, 10 * SECOND);

@@ -130,12 +130,15 @@ static Oid better_type(uint8_t type, Oid inferred, enum level level)
     case OID_FLOAT4:
     case OID_FLOAT8:
     case OID_NUMERIC:
+    case OID_DATE:
+    case OID_TIME:
+    case OID_TIMESTAMP:
         break;
     default:
         return 0;
     }
     // A blob is sent in binary format: without a declared type, the server
-    // would read its bytes as a number.
+    // would read its bytes as a number or a time.
     return type == SB_SQL_TYPE_BLOB ? OID_BYTEA : 0;
 }
 
