@@ -7,6 +7,10 @@
 
 galera_needs() {
     local file
+    if [ -n "$newest" ]; then
+        echo "up: the folder of mariadb11 has no Galera" >&2
+        exit 77
+    fi
     mariadb_needs
     provider=
     for file in /usr/lib*/galera*/libgalera_smm.so \
