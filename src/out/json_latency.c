@@ -62,7 +62,7 @@ json_t *sb__json_histogram(const struct sb_hist_snap *h)
     return sb__json_complete(b.array, b.ok);
 }
 
-json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
+json_t *sb__json_latency_figures(const char *kind, const struct sb_hist_snap *h,
     uint64_t min, uint64_t sum, uint64_t max)
 {
     json_t *o = json_object();
@@ -74,10 +74,18 @@ json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
                   n ? sb_json_number((double)sum / (double)n) : json_null()) &&
               sb__json_set(o, "max", n ? sb_json_count(max) : json_null()) &&
               sb__json_set_count(o, "sum", sum) &&
-              sb__json_set(o, "percentiles", percentile_object(h, max)) &&
-              sb__json_set(o, "histogram", sb__json_histogram(h));
+              sb__json_set(o, "percentiles", percentile_object(h, max));
 
     return sb__json_complete(o, ok);
+}
+
+json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
+    uint64_t min, uint64_t sum, uint64_t max)
+{
+    json_t *o = sb__json_latency_figures(kind, h, min, sum, max);
+
+    return sb__json_complete(
+        o, sb__json_set(o, "histogram", sb__json_histogram(h)));
 }
 
 json_t *sb__json_counters(const struct sb_report *r)

@@ -264,7 +264,8 @@ static json_t *users(const struct sb_snap *s)
     return sb__json_complete(o, ok);
 }
 
-static json_t *operation(const struct sb_report *r, unsigned i)
+static json_t *operation(
+    const struct sb_report *r, unsigned i, bool with_histogram)
 {
     static const char *const kinds[] = {
         [SB_OP_READ] = "read",
@@ -279,6 +280,9 @@ static json_t *operation(const struct sb_report *r, unsigned i)
     // Those of a mix: whole events.
     bool workload = of->kind == SB_OP_WORKLOAD;
     const char *times = workload ? sb__json_latency_kind(r) : "service";
+    json_t *(*latency)(const char *, const struct sb_hist_snap *, uint64_t,
+        uint64_t, uint64_t) = with_histogram ? sb_json_latency
+                                             : sb__json_latency_figures;
     json_t *o = json_object();
     bool ok = sb__json_set_text(o, "name", of->name) &&
               sb__json_set_text(o, "kind", kinds[of->kind]) &&
@@ -287,7 +291,7 @@ static json_t *operation(const struct sb_report *r, unsigned i)
               sb__json_set_count(o, "misses", op->misses) &&
               sb__json_set_count(o, "rows", op->rows) &&
               sb__json_set(o, "latency",
-                  sb_json_latency(times, &op->hist, op->min, op->ns, op->max));
+                  latency(times, &op->hist, op->min, op->ns, op->max));
 
     if (workload)
         ok = ok && sb__json_set_count(o, "failed", op->failed) &&
@@ -297,7 +301,7 @@ static json_t *operation(const struct sb_report *r, unsigned i)
 
 // Operations that occurred, and all workloads of a mix: one without events says
 // something.
-static json_t *operations(const struct sb_report *r)
+static json_t *operations(const struct sb_report *r, bool with_histograms)
 {
     const struct sb_snap *s = r->snap;
     json_t *a = json_array();
@@ -306,7 +310,7 @@ static json_t *operations(const struct sb_report *r)
     for (unsigned i = 0; ok && s->op && r->stats && i < s->nops; i++)
         if (r->stats->op[i].kind == SB_OP_WORKLOAD ||
             sb_snap_op_occurred(&s->op[i]))
-            ok = sb__json_append(a, operation(r, i));
+            ok = sb__json_append(a, operation(r, i, with_histograms));
     return sb__json_complete(a, ok);
 }
 
@@ -335,16 +339,32 @@ static json_t *errors(const struct sb_report *r)
     return sb__json_complete(a, ok);
 }
 
+// What totals of the live view and of the end have in common.
+static json_t *common_totals(const struct sb_report *r, bool with_histograms)
+{
+    json_t *o = json_object();
+    bool ok = sb__json_set(o, "counters", sb__json_counters(r)) &&
+              sb__json_set(o, "latency",
+                  sb_json_latency(sb__json_latency_kind(r), r->latency,
+                      r->lat_min, r->lat_sum, r->lat_max)) &&
+              sb__json_set(o, "operations", operations(r, with_histograms)) &&
+              sb__json_set(o, "errors", errors(r)) &&
+              sb__json_set(o, "metrics", sb_json_metrics(r));
+
+    return sb__json_complete(o, ok);
+}
+
+json_t *sb_json_live_totals(const struct sb_report *r)
+{
+    return common_totals(r, false);
+}
+
 json_t *sb_json_totals(const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
-    json_t *o = json_object();
+    json_t *o = common_totals(r, true);
     bool ok =
-        sb__json_set(o, "counters", sb__json_counters(r)) &&
         sb__json_set(o, "warmup", json_boolean(r->warmup)) &&
-        sb__json_set(o, "latency",
-            sb_json_latency(sb__json_latency_kind(r), r->latency, r->lat_min,
-                r->lat_sum, r->lat_max)) &&
         sb__json_set(o, "service",
             r->open_loop ? sb_json_latency("service", &s->service,
                                s->service_min, s->c.service_ns, s->service_max)
@@ -359,9 +379,6 @@ json_t *sb_json_totals(const struct sb_report *r)
                                       s->c.client_delay_ns, s->client_delay_max)
                                 : json_null()) &&
         sb__json_set(o, "users", users(s)) &&
-        sb__json_set(o, "operations", operations(r)) &&
-        sb__json_set(o, "errors", errors(r)) &&
-        sb__json_set(o, "metrics", sb_json_metrics(r)) &&
         sb__json_set(o, "stages", sb__json_stages(r));
 
     if (r->nranks)

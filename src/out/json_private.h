@@ -21,6 +21,9 @@ json_t *sb__json_complete(json_t *value, bool ok);
 const char *sb__json_latency_kind(const struct sb_report *r);
 // The counters of a run or a stage: an object.
 json_t *sb__json_counters(const struct sb_report *r);
+// As sb_json_latency(), without the histogram.
+json_t *sb__json_latency_figures(const char *kind, const struct sb_hist_snap *h,
+    uint64_t min, uint64_t sum, uint64_t max);
 // Triples of lowest value, highest value and count.
 json_t *sb__json_histogram(const struct sb_hist_snap *h);
 

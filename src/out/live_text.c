@@ -110,26 +110,15 @@ static void write_member(FILE *out, const char *name, json_t *value)
     json_dumpf(value, out, SB_JSON_FLAGS);
 }
 
-// Histograms of operations may be megabytes, and the page does not show them.
-static void remove_histograms(json_t *operations)
+static void write_members(FILE *out, json_t *totals)
 {
-    json_t *op;
-    size_t i;
+    const char *name;
+    json_t *value;
 
-    json_array_foreach(operations, i, op)
+    json_object_foreach(totals, name, value)
     {
-        json_object_del(json_object_get(op, "latency"), "histogram");
+        write_member(out, name, value);
     }
-}
-
-static void write_totals(FILE *out, json_t *totals)
-{
-    static const char *const names[] = { "counters", "latency", "errors",
-        "operations", "metrics" };
-
-    remove_histograms(json_object_get(totals, "operations"));
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        write_member(out, names[i], json_object_get(totals, names[i]));
 }
 
 // Returns the row before which the answer ends.
@@ -159,7 +148,7 @@ int sb_live_intervals(struct sb_live_text *t, const struct sb_live *l,
     if (!out)
         return err->code;
     json_t *columns = sb_json_columns(&s->series);
-    json_t *totals = s->has_report ? sb_json_totals(&s->report) : NULL;
+    json_t *totals = s->has_report ? sb_json_live_totals(&s->report) : NULL;
     fprintf(out, "{\"run\":0,\"from\":%" PRIu64 ",\"rows\":[\n", first);
     insert(&w, 0, out);
     fputs("],\n\"histograms\":[\n", out);
@@ -169,7 +158,7 @@ int sb_live_intervals(struct sb_live_text *t, const struct sb_live *l,
     write_member(out, "columns", columns);
     if (s->missing)
         fprintf(out, ",\"missing\":%" PRIu64, s->missing);
-    write_totals(out, totals);
+    write_members(out, totals);
     write_member(out, "databases", json_object_get(s->facts, "databases"));
     write_member(out, "end", s->end ? s->end : json_null());
     fputs("}\n", out);
