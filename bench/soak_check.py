@@ -30,7 +30,7 @@ class Run:
         self.path = path
         self.kept = {"offset": {}, "nd": dict.fromkeys(COUNTS, 0), "csv":
                      dict.fromkeys(COUNTS, 0), "hdr": 0, "hdr_rows": 0, "mix": 0,
-                     "time": 0, "rows": 0, "samples": [], "differs": {},
+                     "time": 0, "rows": 0, "buckets": 0, "samples": [], "differs": {},
                      "told": []}
         if os.path.exists(path + "/check.json"):
             with open(path + "/check.json", encoding="utf-8") as f:
@@ -168,10 +168,12 @@ def check_process(run, pid, minute):
     the warm-up: 8 minutes, or a third of the time that --time says. What a run
     then uses is bounded by what it used in the warm-up. Its memory may grow as
     long as histograms meet new values, which becomes rarer: in the last half of
-    the time not by more than in the quarter before and 8 MB, and 8 MB for the
-    histograms of each stage that has begun meanwhile."""
+    the time not by more than in the quarter before and 8 MB, 8 MB for the
+    histograms of each stage that has begun meanwhile, and 0.5 KB for each new
+    bucket of the totals, which the live view has as JSON values for a moment."""
     samples = run.kept["samples"]
-    samples.append(dict(process(pid), stage=run.kept.get("stage", 0)))
+    samples.append(dict(process(pid), stage=run.kept.get("stage", 0),
+                        buckets=run.kept["buckets"]))
     with open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
         seconds = float(re.search("--time=([0-9.]+)", f.read()).group(1))
     warm, n = int(min(8, max(seconds / 3 / minute, 1))), len(samples)
@@ -183,8 +185,9 @@ def check_process(run, pid, minute):
     if n < 8:
         return
     before, half, now = (samples[i]["rss"] for i in (n // 4 - 1, n // 2 - 1, -1))
-    stages = samples[-1]["stage"] - samples[n // 2 - 1].get("stage", 0)
-    if now - half > max(half - before, 0) + 8192 * (1 + stages):
+    stages, buckets = (samples[-1][name] - samples[n // 2 - 1][name]
+                       for name in ("stage", "buckets"))
+    if now - half > max(half - before, 0) + 8192 * (1 + stages) + buckets / 2:
         run.once("memory", f"{now} KB after {n} minutes: {now - half} KB more than"
                  f" after {n // 2}, which was {half - before} KB more than after"
                  f" {n // 4}")
@@ -205,7 +208,11 @@ def check_live(run, cumulated):
             name, value = line.rsplit(" ", 1)
             name = name.split("{")[0]
             total[name] = total.get(name, 0) + float(value)
-    if not fetch(address, "result.json").rstrip().endswith("}"):
+    try:
+        result = json.loads(fetch(address, "result.json"))["runs"][0]
+        run.kept["buckets"] = sum(
+            len(o["latency"]["histogram"]) for o in result["operations"])
+    except (ValueError, KeyError):
         bad("live view", "/result.json is not complete")
     rows = [sums for time, sums in cumulated
             if abs(time - total["sysbench_elapsed_seconds"]) < 1e-3]
@@ -223,8 +230,8 @@ def check_live(run, cumulated):
 def check_minute(path, pid, minute):
     run, cumulated = Run(path), []
     read_files(run, cumulated)
-    check_process(run, pid, minute)
     check_live(run, cumulated)
+    check_process(run, pid, minute)
     if not any(sums["events"] for _, sums in cumulated) or \
             cumulated[0][1]["events"] == cumulated[-1][1]["events"]:
         bad("progress", f"no events in a minute, before {run.kept['time']} s")
