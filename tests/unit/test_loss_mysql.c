@@ -4,6 +4,7 @@
 // another socket has soon after: here a stranger, which must not receive a
 // byte.
 #include <fcntl.h>
+#include <limits.h>
 
 #include "check_folder.h"
 #include "fake_mysql.h"
@@ -114,7 +115,7 @@ static void with_a_library_that_reconnects(void)
 {
     struct sb_result res = { 0 };
     FILE *f = fopen("my.cnf", "w");
-    char path[512];
+    char path[PATH_MAX]; // realpath() refuses less with _FORTIFY_SOURCE
 
     CHECK(f && fputs("[client]\nreconnect=1\n", f) >= 0 && fclose(f) == 0);
     CHECK(realpath("my.cnf", path) != NULL);
