@@ -67,6 +67,33 @@ static void latencies(void)
     sb_hist_snap_done(&h);
 }
 
+// The live view gets no histograms of operations.
+static void live_totals(void)
+{
+    struct sb_stats stats;
+    struct sb_snap_op op = { .count = 2, .ns = 6000000 };
+    struct sb_snap snap = { .op = &op, .nops = 1 };
+    struct sb_report r;
+
+    CHECK_INT(sb_hist_snap_put(&op.hist, sb_hist_index(3000000), 2), 0);
+    CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
+    CHECK_INT(sb_stats_op(&stats, "q", SB_OP_READ), 0);
+    sb_report_fill(&r, &snap, 1, false, 1);
+    r.stats = &stats;
+    for (int live = 0; live < 2; live++) {
+        json_t *t = live ? sb_json_live_totals(&r) : sb_json_totals(&r);
+        const json_t *q = json_array_get(json_object_get(t, "operations"), 0);
+        const json_t *l = json_object_get(q, "latency");
+
+        CHECK_INT(json_integer_value(json_object_get(l, "count")), 2);
+        CHECK_INT(json_object_get(l, "histogram") == NULL, live);
+        CHECK(json_object_get(json_object_get(t, "latency"), "histogram"));
+        json_decref(t);
+    }
+    sb_stats_done(&stats);
+    sb_hist_snap_done(&op.hist);
+}
+
 static void totals_of_servers(void)
 {
     const struct sb_server_total totals[] = { { "xact_commit", 326389 },
@@ -107,6 +134,7 @@ CHECK_FILE
     RUN(text_is_always_utf8);
     RUN(latencies_of_nothing_are_null);
     RUN(latencies);
+    RUN(live_totals);
     RUN(totals_of_servers);
     RUN(row_as_an_object);
     return check_done();
