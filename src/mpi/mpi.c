@@ -75,14 +75,22 @@ static int init(int *provided)
     return rc;
 }
 
+static void library_version(char text[MPI_MAX_LIBRARY_VERSION_STRING])
+{
+    int len = 0;
+
+    text[0] = '\0';
+    MPI_Get_library_version(text, &len);
+}
+
 // Open MPI 4 and MPICH wait a second (odls_base_sigkill_timeout). PRRTE, the
 // launcher of Open MPI since version 5, has no such setting.
 static uint64_t time_until_kill(void)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int len = 0, major = 0;
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int major = 0;
 
-    MPI_Get_library_version(text, &len);
+    library_version(text);
     return sscanf(text, "Open MPI v%d", &major) == 1 && major >= 5 ? 250000000
                                                                    : 1000000000;
 }
@@ -129,10 +137,9 @@ static int mpi_open(struct sb_transport *t, struct sb_err *err)
 // The libraries describe themselves in several lines.
 static void mpi_library(char *out, size_t size)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int len = 0;
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
 
-    MPI_Get_library_version(text, &len);
+    library_version(text);
     text[strcspn(text, ",\n")] = '\0';
     for (char *c = text; *c; c++)
         if (*c == '\t')
@@ -345,10 +352,9 @@ static void mpi_abandon(struct sb_transport *t, int status)
 
 static bool hangs_at_the_end(void)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int len = 0;
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
 
-    MPI_Get_library_version(text, &len);
+    library_version(text);
     return MPICH_NUMVERSION < 40200000 && strstr(text, "ch4:ucx");
 }
 
