@@ -163,14 +163,22 @@ def process(pid):
             "descriptors": len(os.listdir(f"/proc/{pid}/fd"))}
 
 
+KB_PER_BUCKET = 0.5
+
+
+def growth(a, b):
+    """KB of memory, without that for new buckets of the totals: /result.json
+    makes a JSON value of each, and the C library keeps the memory."""
+    return b["rss"] - a["rss"] - KB_PER_BUCKET * (b["buckets"] - a["buckets"])
+
+
 def check_process(run, pid, minute):
     """The users are as many as they will ever be, and most faults were there, in
     the warm-up: 8 minutes, or a third of the time that --time says. What a run
     then uses is bounded by what it used in the warm-up. Its memory may grow as
     long as histograms meet new values, which becomes rarer: in the last half of
-    the time not by more than in the quarter before and 8 MB, 8 MB for the
-    histograms of each stage that has begun meanwhile, and 0.5 KB for each new
-    bucket of the totals, which the live view has as JSON values for a moment."""
+    the time not by more than in the quarter before and 8 MB, and 8 MB for the
+    histograms of each stage that has begun meanwhile."""
     samples = run.kept["samples"]
     samples.append(dict(process(pid), stage=run.kept.get("stage", 0),
                         buckets=run.kept["buckets"]))
@@ -184,13 +192,12 @@ def check_process(run, pid, minute):
                      f" {bound} are allowed")
     if n < 8:
         return
-    before, half, now = (samples[i]["rss"] for i in (n // 4 - 1, n // 2 - 1, -1))
-    stages, buckets = (samples[-1][name] - samples[n // 2 - 1][name]
-                       for name in ("stage", "buckets"))
-    if now - half > max(half - before, 0) + 8192 * (1 + stages) + buckets / 2:
-        run.once("memory", f"{now} KB after {n} minutes: {now - half} KB more than"
-                 f" after {n // 2}, which was {half - before} KB more than after"
-                 f" {n // 4}")
+    before, half, now = samples[n // 4 - 1], samples[n // 2 - 1], samples[-1]
+    more, earlier = growth(half, now), growth(before, half)
+    if more > max(earlier, 0) + 8192 * (1 + now["stage"] - half["stage"]):
+        run.once("memory", f"{now['rss']} KB after {n} minutes: {more:.0f} KB more"
+                 f" than after {n // 2}, which was {earlier:.0f} KB more than after"
+                 f" {n // 4}, without {KB_PER_BUCKET} KB for each bucket")
 
 
 def fetch(address, path):

@@ -37,11 +37,11 @@ arguments() {
     esac
 }
 
-# once done result mark [argument...]: if the file or folder mark exists, prints
+# exit_if_there done result mark [argument...]: if the file or folder mark exists, prints
 # result, the path that the script promises, and exits with status 0. Otherwise exits
 # with status 77 if the argument is --have, saying that it is not done (downloaded,
 # built) yet. Exits with status 2 after other arguments. Sets result and mark.
-once() {
+exit_if_there() {
     result=$2 mark=$3
     not_yet="not $1 yet: $2"
     shift 3
@@ -51,6 +51,16 @@ once() {
         exit 0
     fi
     [ $# = 0 ] || unavailable "$not_yet"
+}
+
+# need_go: exits with status 77 unless Go 1.22 or later is on the path or in
+# /usr/local/go. Go then downloads no other version of itself.
+need_go() {
+    PATH=$PATH:/usr/local/go/bin
+    export GOTOOLCHAIN=local
+    minor=$(go env GOVERSION 2>/dev/null | sed -n 's/^go1\.\([0-9]*\).*/\1/p')
+    [ "${minor:-0}" -ge 22 ] || unavailable \
+        "Go 1.22 or later is required; found ${minor:+1.}${minor:-none}"
 }
 
 # need parts command:package...: exits with status 77 if a command is not installed.
@@ -96,7 +106,9 @@ with_progress() {
         [ $((seconds % ${PROGRESS_EVERY:-15})) != 0 ] ||
             say "$doing: $seconds s so far"
     done
-    wait "$worker"
+    wait "$worker" && status=0 || status=$?
+    worker= # its number may be that of another process from now on
+    return "$status"
 }
 
 # failed what: prints what failed, with the end of the file log of the temporary
@@ -107,12 +119,19 @@ failed() {
     exit 1
 }
 
+# rename_to new path: renames the file or folder new. Exits with status 1 and the reason
+# if that fails, unless another caller has created path in the meantime.
+rename_to() {
+    reason=$(mv -T "$1" "$2" 2>&1) || [ -e "$mark" ] || {
+        say "$reason"
+        exit 1
+    }
+}
+
 # publish new path: makes the file or folder new readable by all users, renames it to
-# path, and prints the result that once was given. Ends the script with status 1 if the
-# mark does not exist then.
+# path, and prints the result that exit_if_there was given.
 publish() {
     chmod -R go+rX "$1"
-    # Another caller may have created it in the meantime.
-    mv -T "$1" "$2" 2>/dev/null || [ -e "$mark" ]
+    rename_to "$1" "$2"
     echo "$result"
 }

@@ -43,7 +43,7 @@ dnf_test='python3-cram sqlite ShellCheck clang
     openssh-clients openssh-server iproute'
 dnf_servers='mariadb-server mariadb-server-galera rsync iproute
     postgresql-server pgbouncer haproxy openssl procps-ng maven libaio
-    java-latest-openjdk-devel golang'
+    java-latest-openjdk-devel python3-pip golang'
 dnf_browser='chromium chromedriver python3 nodejs-npm'
 apk_build='build-base autoconf automake libtool pkgconf luajit-dev
     ck-dev jansson-dev zlib-dev sqlite-dev mariadb-connector-c-dev libpq-dev
@@ -53,7 +53,7 @@ apk_test='sqlite shellcheck luacheck clang
     clang-extra-tools compiler-rt bash zsh openmpi-dev mpich-dev
     openssh-client openssh-server iproute2'
 apk_servers='mariadb mariadb-client rsync iproute2 postgresql pgbouncer
-    haproxy openssl procps setpriv bash maven openjdk17-jdk go'
+    haproxy openssl procps setpriv bash maven openjdk17-jdk py3-pip go'
 apk_browser='chromium chromium-chromedriver python3 npm prometheus'
 
 list_only=

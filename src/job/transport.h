@@ -31,7 +31,7 @@ struct sb_transport_message {
 
 struct sb_transport_ops {
     unsigned abi;
-    // Joins the job and sets the members but ops; waits until the library of
+    // Joins the job and sets all members except ops; waits until the library of
     // every process has started. SB_E*.
     int (*open)(struct sb_transport *t, struct sb_err *err);
     // Name and version of the library, such as "Open MPI 4.1.4".

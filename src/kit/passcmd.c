@@ -50,11 +50,12 @@ struct sb_passcmd {
 
 // The command ----------------------------------------------------------------
 
-// Shows the first word of the command: the others may be secrets.
+// Shows the first word of the command, or its part before '=': the rest may be
+// secrets.
 static int failed(const struct sb_passcmd *p, struct sb_err *err,
     const char *what, const char *why)
 {
-    int first = (int)strcspn(p->command, " \t\n;|&<>");
+    int first = (int)strcspn(p->command, " \t\n;|&<>=");
 
     return sb_err_set(err, SB_ECONNECT, "%s: '%.*s%s' %s%s", p->option,
         first < 80 ? first : 80, p->command, p->command[first] ? " ..." : "",
@@ -70,46 +71,63 @@ static bool is_to_stop(struct sb_passcmd *p)
     return stop;
 }
 
-// Reads what the command prints until it closes its output. Returns the number
-// of bytes, at most `size`, or a negative SB_E*.
-static ssize_t read_all(
-    struct sb_passcmd *p, int fd, char *buf, size_t size, struct sb_err *err)
+// Fails if the command has to end now.
+static int check_time(
+    struct sb_passcmd *p, uint64_t deadline, struct sb_err *err)
 {
-    uint64_t deadline = sb_clock_monotonic() + COMMAND_NS;
+    if (is_to_stop(p))
+        return failed(p, err, "was ended", "");
+    if (sb_clock_monotonic() >= deadline)
+        return failed(p, err, "did not end within 60 s", "");
+    return 0;
+}
+
+// Reads what the command prints until it closes its output. Returns the number
+// of bytes, at most LONGEST, or a negative SB_E*.
+static ssize_t read_all(struct sb_passcmd *p, int fd, char *buf,
+    uint64_t deadline, struct sb_err *err)
+{
     size_t n = 0;
 
     for (;;) {
         struct pollfd ready = { .fd = fd, .events = POLLIN };
         char rest[512];
+        int rc = check_time(p, deadline, err);
 
-        if (is_to_stop(p))
-            return failed(p, err, "was ended", "");
-        if (sb_clock_monotonic() >= deadline)
-            return failed(p, err, "did not end within 60 s", "");
+        if (rc)
+            return rc;
         if (poll(&ready, 1, TICK_MS) <= 0)
             continue;
-        ssize_t got = n < size ? read(fd, buf + n, size - n)
-                               : read(fd, rest, sizeof(rest));
+        ssize_t got = n < LONGEST ? read(fd, buf + n, LONGEST - n)
+                                  : read(fd, rest, sizeof(rest));
 
         if (got == 0 || (got < 0 && errno != EINTR))
             return (ssize_t)n;
-        if (got > 0 && n < size)
+        if (got > 0 && n < LONGEST)
             n += (size_t)got;
     }
 }
 
-// Waits for the process. If the program was started with SIGCHLD ignored, the
-// system reports no status.
-static int check_status(
-    const struct sb_passcmd *p, pid_t pid, struct sb_err *err)
+// Waits for the process, which may continue after it has closed its output, and
+// checks its status. *ended: whether it has ended.
+static int check_end(struct sb_passcmd *p, pid_t pid, uint64_t deadline,
+    bool *ended, struct sb_err *err)
 {
     char why[16];
     int raw = 0;
     pid_t rc;
 
-    do
-        rc = waitpid(pid, &raw, 0);
-    while (rc < 0 && errno == EINTR);
+    for (int ms = 1; (rc = waitpid(pid, &raw, WNOHANG)) == 0;
+         ms = ms < TICK_MS / 2 ? 2 * ms : TICK_MS) {
+        int over = check_time(p, deadline, err);
+
+        if (over)
+            return over;
+        poll(NULL, 0, ms);
+    }
+    *ended = true;
+    // If the program was started with SIGCHLD ignored, the system reports no
+    // status.
     if (rc < 0 || (WIFEXITED(raw) && WEXITSTATUS(raw) == 0))
         return 0;
     snprintf(why, sizeof(why), "%d",
@@ -117,6 +135,13 @@ static int check_status(
     return failed(p, err,
         WIFSIGNALED(raw) ? "was ended by signal " : "failed with exit status ",
         why);
+}
+
+static void kill_command(pid_t pid)
+{
+    kill(-pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
 }
 
 // The first line, without its end. buf has room for one more byte.
@@ -131,6 +156,8 @@ static int first_line(const struct sb_passcmd *p, char *buf, size_t n,
     buf[len] = '\0';
     if (n == 0)
         return failed(p, err, "printed nothing", "");
+    if (len == 0)
+        return failed(p, err, "printed an empty line first", "");
     if (n == LONGEST && !end)
         return failed(p, err, "printed a line of more than 64 KiB", "");
     if (strlen(buf) < len)
@@ -142,20 +169,19 @@ static int first_line(const struct sb_passcmd *p, char *buf, size_t n,
 static int run_piped(struct sb_passcmd *p, const int fd[2], char *buf,
     char **out, struct sb_err *err)
 {
+    uint64_t deadline = sb_clock_monotonic() + COMMAND_NS;
+    bool ended = false;
     pid_t pid;
     int rc = sb_spawn(p->command, fd[1], p->null, &pid);
 
     close(fd[1]);
     if (rc)
         return failed(p, err, "was not started: ", strerror(rc));
-    ssize_t n = read_all(p, fd[0], buf, LONGEST, err);
+    ssize_t n = read_all(p, fd[0], buf, deadline, err);
 
-    if (n < 0) {
-        kill(-pid, SIGKILL);
-        check_status(p, pid, NULL);
-        return (int)n;
-    }
-    rc = check_status(p, pid, err);
+    rc = n < 0 ? (int)n : check_end(p, pid, deadline, &ended, err);
+    if (!ended)
+        kill_command(pid);
     return rc ? rc : first_line(p, buf, (size_t)n, out, err);
 }
 
@@ -258,8 +284,7 @@ static int start_thread(struct sb_passcmd *p, struct sb_err *err)
               : 0;
 }
 
-// Getting a password
-// -----------------------------------------------------------
+// Getting a password ---------------------------------------------------------
 
 struct getting {
     struct sb_passcmd *p;

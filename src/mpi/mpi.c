@@ -49,6 +49,13 @@ static int call_failed(struct sb_err *err, const char *call, int code)
     return sb_err_set(err, SB_ESYS, "%s: %.300s", call, text);
 }
 
+#ifdef OPEN_MPI
+static bool is_started_by_srun(void)
+{
+    return getenv("PMIX_RANK") && !getenv("OMPI_COMM_WORLD_SIZE");
+}
+#endif
+
 // srun --mpi=pmix carries out fences with and without data in different ways.
 // On a busy host, the second fence of Open MPI's start, which has no data,
 // ended before the first one in some processes: they crashed in the library,
@@ -57,7 +64,7 @@ static int call_failed(struct sb_err *err, const char *call, int code)
 static void avoid_fences_with_data(void)
 {
 #ifdef OPEN_MPI
-    if (getenv("PMIX_RANK") && !getenv("OMPI_COMM_WORLD_SIZE"))
+    if (is_started_by_srun())
         setenv("OMPI_MCA_pmix_base_collect_data", "0", 0);
 #endif
 }
@@ -83,16 +90,22 @@ static void library_version(char text[MPI_MAX_LIBRARY_VERSION_STRING])
     MPI_Get_library_version(text, &len);
 }
 
-// Open MPI 4 and MPICH wait a second (odls_base_sigkill_timeout). PRRTE, the
-// launcher of Open MPI since version 5, has no such setting.
+// The launcher of Open MPI 4 waits a second by default
+// (odls_base_sigkill_timeout), that of Open MPI 5 a quarter of it, without a
+// setting. srun waits longer (KillWait, by default 30 s). For MPICH, the time
+// of Open MPI 4 is used, too.
 static uint64_t time_until_kill(void)
 {
+#ifdef OPEN_MPI
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int major = 0;
 
     library_version(text);
-    return sscanf(text, "Open MPI v%d", &major) == 1 && major >= 5 ? 250000000
-                                                                   : 1000000000;
+    if (sscanf(text, "Open MPI v%d", &major) == 1 && major >= 5 &&
+        !is_started_by_srun())
+        return 250000000;
+#endif
+    return 1000000000;
 }
 
 static int start_mpi(struct sb_transport *t, struct mpi *m, struct sb_err *err)

@@ -280,9 +280,6 @@ static json_t *operation(
     // Those of a mix: whole events.
     bool workload = of->kind == SB_OP_WORKLOAD;
     const char *times = workload ? sb__json_latency_kind(r) : "service";
-    json_t *(*latency)(const char *, const struct sb_hist_snap *, uint64_t,
-        uint64_t, uint64_t) = with_histogram ? sb_json_latency
-                                             : sb__json_latency_figures;
     json_t *o = json_object();
     bool ok = sb__json_set_text(o, "name", of->name) &&
               sb__json_set_text(o, "kind", kinds[of->kind]) &&
@@ -291,8 +288,12 @@ static json_t *operation(
               sb__json_set_count(o, "misses", op->misses) &&
               sb__json_set_count(o, "rows", op->rows) &&
               sb__json_set(o, "latency",
-                  latency(times, &op->hist, op->min, op->ns, op->max));
+                  sb__json_latency_figures(
+                      times, &op->hist, op->min, op->ns, op->max));
 
+    if (with_histogram)
+        ok = ok && sb__json_set(json_object_get(o, "latency"), "histogram",
+                       sb__json_histogram(&op->hist));
     if (workload)
         ok = ok && sb__json_set_count(o, "failed", op->failed) &&
              sb__json_set_count(o, "restarts", op->restarts);
@@ -339,7 +340,7 @@ static json_t *errors(const struct sb_report *r)
     return sb__json_complete(a, ok);
 }
 
-// What totals of the live view and of the end have in common.
+// The members that the totals of the live view share with the final ones.
 static json_t *common_totals(const struct sb_report *r, bool with_histograms)
 {
     json_t *o = json_object();

@@ -33,8 +33,8 @@ json_t *sb_json_server_totals(const struct sb_facts *f);
 json_t *sb_json_facts(const struct sb_facts *f);
 // The totals of a run: an object.
 json_t *sb_json_totals(const struct sb_report *whole);
-// The totals that the live view shows. Those of operations have no histograms,
-// which may have megabytes.
+// The totals that the live view shows. Operations have no histograms, which can
+// be megabytes.
 json_t *sb_json_live_totals(const struct sb_report *whole);
 // What the division of an open loop among n ranks costs: an object, or null if
 // there is no such figure.

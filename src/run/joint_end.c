@@ -28,8 +28,8 @@
 // The others have stopped when a rank is lost.
 #define LOST_NS (2 * SB_SECOND)
 
-// After SIGTERM, the launcher soon ends all processes: how long rank 0 waits
-// for figures.
+// After SIGTERM, the launcher soon ends all processes: how long a rank waits
+// for the figures of others, or for rank 0.
 static uint64_t hurry_ns(const struct sb__joint *j)
 {
     return j->job->t.kill_after * 3 / 10;

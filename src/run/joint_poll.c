@@ -9,7 +9,8 @@
 #include "run/joint_fail.h"
 
 // Rank 0 gets at most 1,000 messages per second, if a rank sends one each
-// second. Of a few ranks, it hears all in the time that is left after SIGTERM.
+// second. After SIGTERM, it hears of a rank before the next one of these: each
+// rank tells it then why it stops.
 #define STATE_MIN   (SB_SECOND / 10)
 #define STATE_MAX   SB_SECOND
 #define STATE_RANKS (SB_SECOND / 1000)

@@ -104,7 +104,6 @@ static void first_line(void)
         { "echo secret", "secret" },
         { "printf 'secret\\r\\nmore\\n'", "secret" },
         { "printf 'a b '", "a b " },
-        { "printf '\\nmore\\n'", "" },
         { "echo one; echo two >&2; exit 0", "one" },
         { "echo 'a;ttl=b'; echo c;ttl=1h", "a;ttl=b" },
     };
@@ -126,7 +125,11 @@ static void failures(void)
         OPTION ": 'echo ...' failed with exit status 3");
     cannot("echo SECRET; kill -9 $$", SB_ECONNECT,
         OPTION ": 'echo ...' was ended by signal 9");
+    cannot("SECRET=a false", SB_ECONNECT,
+        OPTION ": 'SECRET ...' failed with exit status 1");
     cannot("true", SB_ECONNECT, OPTION ": 'true' printed nothing");
+    cannot("printf '\\nmore\\n'", SB_ECONNECT,
+        OPTION ": 'printf ...' printed an empty line first");
     cannot("printf 'a\\0b\\n'", SB_ECONNECT,
         OPTION ": 'printf ...' printed a zero byte");
     cannot("head -c 70000 /dev/zero | tr '\\0' x", SB_ECONNECT,
@@ -226,11 +229,17 @@ static void shorter_than_the_command(void)
     sb_passcmd_free(p);
 }
 
-static void ends_with_the_program(void)
+// command: is running when the program ends.
+static void ends_in(const char *command)
 {
-    struct sb_passcmd *p = begin(
-        "test -e first && echo $$ > pid && sleep 600; echo x; : > "
-        "first;ttl=50ms");
+    char text[200];
+
+    unlink("first");
+    unlink("pid");
+    snprintf(text, sizeof(text),
+        "test -e first && { echo $$ > pid; %s; }; echo x; : > first;ttl=50ms",
+        command);
+    struct sb_passcmd *p = begin(text);
     uint64_t end = sb_clock_monotonic() + 30 * SB_SECOND;
 
     while (lines("pid") < 1 && sb_clock_monotonic() < end)
@@ -238,6 +247,12 @@ static void ends_with_the_program(void)
     CHECK_INT(lines("pid"), 1);
     sb_passcmd_free(p);
     CHECK(sb_clock_monotonic() < end + 30 * SB_SECOND);
+}
+
+static void ends_with_the_program(void)
+{
+    ends_in("sleep 600");
+    ends_in("exec >/dev/null; sleep 600");
     sb_passcmd_free(NULL);
 }
 

@@ -127,18 +127,25 @@ static Oid better_type(uint8_t type, Oid inferred, enum level level)
         if (type == SB_SQL_TYPE_FLOAT || type == SB_SQL_TYPE_DOUBLE)
             return OID_FLOAT8;
         break;
+    case OID_BOOL:
+    case OID_DATE:
     case OID_FLOAT4:
     case OID_FLOAT8:
+    case OID_INTERVAL:
+    case OID_MONEY:
     case OID_NUMERIC:
-    case OID_DATE:
+    case OID_OID:
     case OID_TIME:
     case OID_TIMESTAMP:
+    case OID_TIMESTAMPTZ:
+    case OID_TIMETZ:
         break;
     default:
         return 0;
     }
     // A blob is sent in binary format: without a declared type, the server
-    // would read its bytes as a number or a time.
+    // would read its bytes as those of a number or a time. The 16 bytes of a
+    // UUID are what a script means.
     return type == SB_SQL_TYPE_BLOB ? OID_BYTEA : 0;
 }
 

@@ -9,7 +9,7 @@
 
 mysqlrouter_needs() {
     mysql_client_needs
-    newest_proxy
+    newest proxies
 }
 
 mysqlrouter_settings() {

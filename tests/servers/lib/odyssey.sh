@@ -9,7 +9,7 @@
 
 odyssey_needs() {
     command -v psql >/dev/null || missing postgresql-client psql
-    newest_proxy
+    newest proxies
 }
 
 # odyssey_pool name mode [option]

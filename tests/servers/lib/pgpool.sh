@@ -7,7 +7,7 @@
 
 pgpool_needs() {
     command -v psql >/dev/null || missing postgresql-client psql
-    newest_proxy
+    newest proxies
 }
 
 pgpool_settings() {

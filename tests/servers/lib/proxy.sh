@@ -22,11 +22,6 @@ proxy_place() {
     DATADIR=$state
 }
 
-# newest_proxy: sets ROOT, for proxies of third_party/get-debian only.
-newest_proxy() {
-    [ -n "${ROOT:-}" ] || ROOT=$(fetched debian proxies) || exit
-}
-
 # pgsql_proxy_place: a new proxy in front of PostgreSQL that has no socket and no
 # console of its own.
 pgsql_proxy_place() {
