@@ -17,8 +17,8 @@ Thousands of users connect at the same time, and need no threads for that.
   >    con:query("SELECT 1")
   > end
   > END
-  $ run threads.lua --threads=2000 --null-connect-latency=10ms --events=4000 --time=0 ||
-  >     cat err
+  $ run threads.lua --threads=2000 --null-connect-latency=10ms --events=4000 --time=0 \
+  >     --thread-init-timeout=600 || cat err
   $ grep 'total number of events' out
       total number of events:              4000
 

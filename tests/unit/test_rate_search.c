@@ -21,7 +21,8 @@ static struct {
     double threshold; // if > 0: keeps up to this rate
     int interrupt_at; // trial in which a signal arrives
     double warmup_s;
-    _Atomic int late; // trials in which the main thread is late
+    _Atomic int late;   // trials in which the main thread is late
+    uint64_t late_part; // the last one of them; of user 1
     _Atomic uint64_t measured_part;
     struct sb_rate_search final;
     char sentence[300]; // of rate_found()
@@ -331,8 +332,10 @@ static int blocking_loop(
     while (sb_user_next(u)) {
         if (!run->searching)
             atomic_store(&got.measured_part, run->part);
-        if (run->open_loop && run->searching && u->id == 1 && got.late > 0) {
+        if (run->open_loop && run->searching && u->id == 1 && got.late > 0 &&
+            run->part != got.late_part) {
             got.late--;
+            got.late_part = run->part;
             pthread_mutex_lock(&run->lock);
             nap(run->o->rate_trial_time * 5);
             pthread_mutex_unlock(&run->lock);
