@@ -1,0 +1,271 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Nothing that a user's script does reaches another user, whatever the number of threads
+that run the users. Each event waits for the server between writing and reading, so that
+the users take turns.
+
+  $ users() {
+  >     for w in 1 2 users; do
+  >         timeout 100 sysbench "$1" --db-driver=null --null-latency=1ms --threads=8 \
+  >             --workers=$w --rand-seed=7 --report=none ${2:---events=80 --time=0} run 2>&1 ||
+  >             echo "failed with --workers=$w"
+  >     done
+  > }
+  $ cat >wait.lua <<'END'
+  > local wait = {}
+  > function wait.connect() wait.con = sysbench.sql.driver():connect() end
+  > function wait.turn() wait.con:query("SELECT 1") end
+  > return wait
+  > END
+
+Globals: of the script, in _G, of files that it loads, of texts and of functions with
+an environment.
+
+  $ echo 'file_tid = sysbench.tid; function of_file() return file_tid, tid end' >file.lua
+  $ cat >globals.lua <<'END'
+  > local wait = require("wait")
+  > dofile("file.lua")
+  > function thread_init(id)
+  >    wait.connect()
+  >    tid, _G.other = id, id
+  >    assert(rawget(_G, "tid") == id and _G._G == _G and getfenv(0) == _G)
+  >    assert(getfenv(1) == _G and getfenv(of_file) == _G)
+  >    loadstring("text = sysbench.tid; function of_text() return text end")()
+  >    assert(loadfile("file.lua"))()
+  >    apart = setfenv(function() inner = id; return inner end, { })
+  >    load(function() local t = piece; piece = nil; return t end)
+  > end
+  > function event(id)
+  >    n = (n or 0) + 1
+  >    local mine = n
+  >    wait.turn()
+  >    assert(n == mine and tid == id and other == id and id == sysbench.tid)
+  >    local a, b = of_file()
+  >    assert(a == id and b == id)
+  >    assert(text == id and of_text() == id and apart() == id and inner == nil)
+  >    for name, value in pairs(_G) do
+  >       assert(name ~= "tid" or value == id)
+  >    end
+  > end
+  > function thread_done(id)
+  >    assert(tid == id and thread_id == id)
+  > end
+  > END
+  $ users globals.lua
+
+Modules: their locals, package.loaded, module(), and one that is loaded again.
+
+  $ echo 'local n = 0; return { add = function() n = n + 1; return n end }' >counter.lua
+  $ echo 'module("old", package.seeall); function set(v) value = v end' >old.lua
+  $ cat >modules.lua <<'END'
+  > local wait, counter = require("wait"), require("counter")
+  > require("old")
+  > local n = 0
+  > function thread_init(id)
+  >    wait.connect()
+  >    old.set(id)
+  >    package.loaded.mine = { id = id }
+  >    package.preload.made = function(name) return { name = name, id = id } end
+  >    assert(require("made").id == id)
+  > end
+  > function event(id)
+  >    n = n + 1
+  >    assert(counter.add() == n)
+  >    wait.turn()
+  >    assert(require("counter") == counter and require("mine").id == id)
+  >    assert(old.value == id and package.loaded.old == old)
+  >    if id == 1 then
+  >       package.loaded.counter = nil
+  >       assert(require("counter").add() == 1)
+  >       package.loaded.counter = counter
+  >    end
+  > end
+  > END
+  $ users modules.lua
+
+Functions and tables of sysbench, options, and the metatable of globals.
+
+  $ cat >replaced.lua <<'END'
+  > local wait = require("wait")
+  > sysbench.cmdline.options = { answer = {"of this test", 42} }
+  > local again, restarted
+  > function thread_init(id)
+  >    wait.connect()
+  >    sysbench.mine = id
+  >    sysbench.opt.answer = id
+  >    sysbench.opt.more = id
+  >    sysbench.rand.uniform = function() return id end
+  >    sysbench.hooks.before_restart_event = function() restarted = id end
+  >    if id == 0 then
+  >       sysbench.rand.default = nil
+  >       function print() error("replaced") end
+  >       math.floor = nil
+  >       setmetatable(_G, {
+  >          __index = function(_, name) error("no global " .. name) end,
+  >          __newindex = function(_, name) error("new global " .. name) end
+  >       })
+  >    else
+  >       setmetatable(_G, { __index = function(_, name) return name .. id end })
+  >    end
+  > end
+  > function event(id)
+  >    wait.turn()
+  >    assert(sysbench.mine == id and sysbench.opt.answer == id and sysbench.opt.more == id)
+  >    assert(sysbench.rand.uniform(1, 2) == id)
+  >    assert((sysbench.rand.default == nil) == (id == 0))
+  >    assert((math.floor == nil) == (id == 0))
+  >    if id == 0 then
+  >       assert(not pcall(function() return unknown end))
+  >       assert(not pcall(function() unknown = 1 end))
+  >    else
+  >       assert(unknown == "unknown" .. id)
+  >       new = id
+  >    end
+  >    if not again and id ~= 0 then
+  >       again = true
+  >       error({ errcode = sysbench.error.RESTART_EVENT })
+  >    end
+  >    assert(id == 0 or restarted == id)
+  > end
+  > END
+  $ users replaced.lua | grep -e FATAL -e 'failed with'
+  [1]
+
+Libraries of Lua that the script changes for itself: string functions as methods, too.
+
+  $ cat >libraries.lua <<'END'
+  > local wait = require("wait")
+  > local format = string.format
+  > function thread_init(id)
+  >    wait.connect()
+  >    string.id = function(s) return s .. id end
+  >    string.format = function(...) return format(...) .. id end
+  >    getmetatable("").__add = function(a, b) return a .. "+" .. b .. id end
+  > end
+  > function event(id)
+  >    wait.turn()
+  >    assert(("x"):id() == "x" .. id and ("%d"):format(5) == "5" .. id)
+  >    assert("a" + "b" == "a+b" .. id)
+  > end
+  > END
+  $ users libraries.lua
+
+Declarations and types of ffi, which each user makes again.
+
+  $ cat >types.lua <<'END'
+  > local wait, ffi = require("wait"), require("ffi")
+  > ffi.cdef[[
+  >    typedef struct { int id; double value; } sb_test_t;
+  >    int getpid(void);
+  > ]]
+  > local class = ffi.metatype("struct { int id; }", {
+  >    __index = { get = function(self) return self.id end }
+  > })
+  > local z = ffi.load("z", true)
+  > ffi.cdef("const char *zlibVersion(void);")
+  > function thread_init(id)
+  >    wait.connect()
+  >    value, object = ffi.new("sb_test_t", id, id / 2), class(id)
+  > end
+  > function event(id)
+  >    wait.turn()
+  >    assert(value.id == id and value.value == id / 2 and object:get() == id)
+  >    assert(ffi.C.getpid() > 0 and #ffi.string(z.zlibVersion()) > 0)
+  > end
+  > END
+  $ users types.lua
+
+Random numbers: math.random() has the user's own stream, and so has sysbench.rand, with
+the same numbers whatever the workers.
+
+  $ cat >random.lua <<'END'
+  > local wait = require("wait")
+  > local drawn = {}
+  > function thread_init() wait.connect() end
+  > function event(id)
+  >    drawn[#drawn + 1] = sysbench.rand.uniform(1, 999)
+  >    drawn[#drawn + 1] = math.random(999)
+  >    wait.turn()
+  >    if #drawn == 6 then
+  >       print(id .. ": " .. table.concat(drawn, " "))
+  >       sysbench.user.stop()
+  >    end
+  > end
+  > END
+  $ users random.lua --time=100 >numbers
+  $ wc -l <numbers
+  24
+  $ sort -u numbers | wc -l
+  8
+
+A call that waits in a coroutine of the script, in a protected call, a metamethod, an
+iterator, a comparison, a callback, while a module is loaded, and in a finalizer.
+
+  $ echo 'local wait = require("wait"); wait.connect(); wait.turn(); return wait' >loads.lua
+  $ cat >waits.lua <<'END'
+  > local wait = require("loads")
+  > function event(id)
+  >    local t = {}
+  >    local co = coroutine.wrap(function(a)
+  >       for i = 1, 3 do
+  >          wait.turn()
+  >          a = a + coroutine.yield(a)
+  >       end
+  >       return "end"
+  >    end)
+  >    assert(co(id) == id and co(1) == id + 1 and co(1) == id + 2 and co(1) == "end")
+  >    local inner = coroutine.create(function()
+  >       local deep = coroutine.create(function() wait.turn(); return id end)
+  >       wait.turn()
+  >       return select(2, coroutine.resume(deep)), coroutine.status(deep)
+  >    end)
+  >    local ok, a, b = coroutine.resume(inner)
+  >    assert(ok and a == id and b == "dead" and coroutine.status(inner) == "dead")
+  >    local never = coroutine.create(function() wait.turn(); coroutine.yield(id) end)
+  >    assert(coroutine.resume(never))
+  >    assert(pcall(wait.turn))
+  >    local ok, why = xpcall(function() wait.turn(); error("x" .. id, 0) end,
+  >       function(text) wait.turn(); return text .. "!" end)
+  >    assert(not ok and why == "x" .. id .. "!")
+  >    setmetatable(t, {
+  >       __index = function(_, k) wait.turn(); return k .. id end,
+  >       __lt = function(x, y) wait.turn(); return true end,
+  >       __concat = function(x, y) wait.turn(); return "joined" .. id end
+  >    })
+  >    assert(t.a == "a" .. id and t < setmetatable({}, getmetatable(t)))
+  >    assert(t .. "" == "joined" .. id)
+  >    for i in function(_, k) wait.turn(); return k ~= id and id or nil end do
+  >       assert(i == id)
+  >    end
+  >    local list = { 3, 1, 2, id }
+  >    table.sort(list, function(x, y) wait.turn(); return x < y end)
+  >    assert(list[1] <= list[2] and list[2] <= list[3] and list[3] <= list[4])
+  >    assert(("abc"):gsub(".", function(c) wait.turn(); return c .. id end) ==
+  >       "a" .. id .. "b" .. id .. "c" .. id)
+  >    local old = newproxy(true)
+  >    getmetatable(old).__gc = function() collected = (collected or 0) + 1 end
+  >    old = nil
+  >    collectgarbage()
+  >    assert(collected)
+  > end
+  > END
+  $ users waits.lua
+
+Names, lines and levels that scripts ask for.
+
+  $ cat >names.lua <<'END'
+  > local here = debug.getinfo(1, "Sl")
+  > assert(here.short_src == "names.lua" and here.currentline == 1)
+  > local name, more = ...
+  > assert(name == nil and more == nil)
+  > local function level(n) return debug.getinfo(n, "S").short_src end
+  > function event(id)
+  >    local ok, why = pcall(error, "text")
+  >    assert(level(2) == "names.lua" and why == "text")
+  >    ok, why = pcall(function() error("text") end)
+  >    assert(why == "names.lua:9: text", why)
+  >    ok, why = pcall(loadstring("error('text')", "=chunk"))
+  >    assert(why == "chunk:1: text", why)
+  > end
+  > END
+  $ users names.lua
