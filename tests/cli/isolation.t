@@ -33,7 +33,6 @@ an environment.
   >    loadstring("text = sysbench.tid; function of_text() return text end")()
   >    assert(loadfile("file.lua"))()
   >    apart = setfenv(function() inner = id; return inner end, { })
-  >    load(function() local t = piece; piece = nil; return t end)
   > end
   > function event(id)
   >    n = (n or 0) + 1
@@ -199,7 +198,7 @@ the same numbers whatever the workers.
   8
 
 A call that waits in a coroutine of the script, in a protected call, a metamethod, an
-iterator, a comparison, a callback, while a module is loaded, and in a finalizer.
+iterator, a comparison, a callback, and while a module is loaded. Finalizers run.
 
   $ echo 'local wait = require("wait"); wait.connect(); wait.turn(); return wait' >loads.lua
   $ cat >waits.lua <<'END'
