@@ -131,6 +131,8 @@ int sb__call_allowed(struct sb_con_priv *c)
 {
     if (c->pub.error)
         sb__error_clear(c);
+    if (SB_UNLIKELY(c->ctx->dropped != NULL))
+        sb__handles_free(c->ctx);
     if (SB_UNLIKELY(c->state < SB__CON_BROKEN || sb__call_is_refused(c)))
         return refuse_call(c);
     return 0;

@@ -160,3 +160,25 @@ void sb__children_free(struct sb__child **list)
     while (*list)
         (*list)->ops->free(*list);
 }
+
+// What Lua has a pointer to ---------------------------------------------------
+
+void sb__handle_drop(struct sb__handle *h)
+{
+    if (h->ctx->left) {
+        h->free(h);
+        return;
+    }
+    h->next = h->ctx->dropped;
+    h->ctx->dropped = h;
+}
+
+void sb__handles_free(struct sb_db_ctx *ctx)
+{
+    while (ctx->dropped) {
+        struct sb__handle *h = ctx->dropped;
+
+        ctx->dropped = h->next;
+        h->free(h);
+    }
+}

@@ -28,8 +28,25 @@ void sb_db_ctx_init(struct sb_db_ctx *c, struct sb_drivers *d,
     pthread_mutex_init(&c->lock, NULL);
 }
 
+static void con_shut(struct sb_con_priv *c);
+
+void sb_db_ctx_leave(struct sb_db_ctx *c)
+{
+    sb__handles_free(c);
+    for (struct sb_con_priv *con = c->cons; con; con = con->next)
+        if (sb__con_connected(con))
+            con_shut(con);
+    c->left = true;
+}
+
+bool sb_db_ctx_unused(const struct sb_db_ctx *c)
+{
+    return c->handles == 0;
+}
+
 void sb_db_ctx_done(struct sb_db_ctx *c)
 {
+    sb__handles_free(c);
     while (c->cons)
         sb_con_free(&c->cons->pub);
     while (c->idle_cons) {
@@ -89,6 +106,8 @@ static void delist(struct sb_con_priv *c)
     c->ctx->held--;
     pthread_mutex_unlock(&c->ctx->lock);
 }
+
+static void free_dropped(struct sb__handle *h);
 
 static struct sb_con_priv *con_new(struct sb_db_ctx *ctx, struct sb_db *db)
 {
@@ -267,11 +286,13 @@ int sb_con_refused(struct sb_db_ctx *ctx, struct sb_db *db)
 struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n)
 {
-    struct sb_con_priv *c = con_new(ctx, db);
+    struct sb_con_priv *c;
     uint64_t turns = ctx->turns;
     struct sb__call call;
     int rc;
 
+    sb__handles_free(ctx);
+    c = con_new(ctx, db);
     sb_err_clear(&ctx->err);
     if (!c) {
         sb_err_set(&ctx->err, SB_ENOMEM, "out of memory");
@@ -289,16 +310,19 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
         return NULL;
     }
     count_opened(&call);
+    sb__handle_give(&c->handle, ctx, free_dropped);
     return &c->pub;
 }
 
-unsigned sb_con_held(const struct sb_db_ctx *ctx)
+unsigned sb_con_held(struct sb_db_ctx *ctx)
 {
+    sb__handles_free(ctx);
     return ctx->held;
 }
 
 int sb_con_retry(struct sb_db_ctx *ctx)
 {
+    sb__handles_free(ctx);
     return ctx->err.code != SB_ECANCELED && ctx->freed != ctx->failed_at;
 }
 
@@ -342,7 +366,20 @@ void sb_con_free(struct sb_con *con)
     }
     sb__children_orphan(c);
     delist(c);
+    sb__handle_end(&c->handle);
     con_release(c);
+}
+
+static void free_dropped(struct sb__handle *h)
+{
+    sb_con_free(
+        (struct sb_con *)((char *)h - offsetof(struct sb_con_priv, handle)));
+}
+
+void sb_con_drop(struct sb_con *con)
+{
+    if (con)
+        sb__handle_drop(&priv(con)->handle);
 }
 
 int sb_con_reconnect(struct sb_con *con)

@@ -68,11 +68,42 @@ struct sb__refresh {
     uint64_t seen; // the event of the last statement
 };
 
+// What Lua has a pointer to, embedded in its owner. The collector may drop it
+// while any user has its turn, also while a call waits on the connection: the
+// next call of the context frees it.
+struct sb__handle {
+    struct sb_db_ctx *ctx;
+    struct sb__handle *next; // in ctx->dropped
+    void (*free)(struct sb__handle *h);
+};
+
+// The handle is given to Lua.
+static inline void sb__handle_give(struct sb__handle *h, struct sb_db_ctx *ctx,
+    void (*free)(struct sb__handle *h))
+{
+    *h = (struct sb__handle){ .ctx = ctx, .free = free };
+    ctx->handles++;
+}
+
+// Lua does not use the handle any more: it was freed.
+static inline void sb__handle_end(struct sb__handle *h)
+{
+    assert(h->ctx->handles > 0);
+    h->ctx->handles--;
+}
+
+// For finalizers: waits for nothing, and changes no connection. If the user has
+// left, frees it at once.
+void sb__handle_drop(struct sb__handle *h);
+// Frees what was dropped. Between calls of the context.
+void sb__handles_free(struct sb_db_ctx *ctx);
+
 // Handles of connections and statements stay readable until their context
 // ends, and are reused: Lua may hold a result set longer than the connection
 // it came from, and finalizers run in any order.
 struct sb_con_priv {
     struct sb_con pub; // first: the handle Lua holds
+    struct sb__handle handle;
     struct sb_db_ctx *ctx;
     struct sb__inst *inst;
     const struct sb_driver *drv;

@@ -166,6 +166,9 @@ struct sb_db_ctx {
     struct sb_con_priv *idle_cons; // freed, to be reused
     struct sb__child *idle_stmts;  // freed, to be reused
     struct sb__child *orphans;     // children without a connection
+    struct sb__handle *dropped;    // by the collector: to be freed
+    unsigned handles;              // that Lua has
+    bool left;                     // sb_db_ctx_leave() was called
     struct sb_err err;             // of sb_db_get() and sb_con_open()
     unsigned opened, freed;        // connections so far
     unsigned held;                 // connections in `cons`
@@ -186,6 +189,12 @@ void sb_db_ctx_init(struct sb_db_ctx *c, struct sb_drivers *d,
 // statements and results stay readable until then, so the Lua state is closed
 // first.
 void sb_db_ctx_done(struct sb_db_ctx *c);
+// The user leaves a Lua state that others use: closes its connections. Handles
+// stay readable until Lua's collector has dropped them: the owner calls
+// sb_db_ctx_done() when sb_db_ctx_unused() returns true, or when the Lua state
+// is closed.
+void sb_db_ctx_leave(struct sb_db_ctx *c);
+bool sb_db_ctx_unused(const struct sb_db_ctx *c);
 // Makes calls in progress return SB_ECANCELED. Any thread.
 void sb_db_ctx_cancel(struct sb_db_ctx *c);
 // The same for those that begin later: the user has nothing more to execute. An

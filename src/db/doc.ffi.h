@@ -52,6 +52,8 @@ SB_FFI struct sb_doc_op *sb_doc_compile(
     struct sb_con *con, const uint8_t *body, size_t len, const char *name);
 SB_FFI uint32_t sb_doc_op_nargs(const struct sb_doc_op *op);
 SB_FFI void sb_doc_op_free(struct sb_doc_op *op);
+// The same at the next call of the user. For finalizers.
+SB_FFI void sb_doc_op_drop(struct sb_doc_op *op);
 // Executes it with n = nargs values; texts are copied.
 SB_FFI int sb_doc_execute(
     struct sb_doc_op *op, const struct sb_doc_value *values, uint32_t n);
@@ -102,6 +104,8 @@ struct sb_doc_bulk_result {
 SB_FFI void sb_doc_bulk_result(
     const struct sb_doc_bulk *bulk, struct sb_doc_bulk_result *out);
 SB_FFI void sb_doc_bulk_free(struct sb_doc_bulk *bulk);
+// As sb_doc_op_drop().
+SB_FFI void sb_doc_bulk_drop(struct sb_doc_bulk *bulk);
 
 // Extended JSON to BSON and back; *out is freed by sb_doc_free().
 SB_FFI int sb_doc_from_json(struct sb_con *con, const char *json, size_t len,

@@ -43,8 +43,8 @@ SB_FFI char *sb_load_room(struct sb_load *ld, size_t len);
 // Sends the remaining rows and commits (1), or rolls back (0); frees ld. 0 or
 // SB_E*.
 SB_FFI int sb_load_close(struct sb_load *ld, int commit);
-// Rolls back and frees a load that the script did not close. Warns, once per
-// run, if rows are lost.
+// Rolls back and frees a load that the script did not close, at the next call
+// of the user. Warns, once per run, if rows are lost. For finalizers.
 SB_FFI void sb_load_drop(struct sb_load *ld);
 
 #endif

@@ -86,6 +86,8 @@ SB_FFI int sb_con_reconnect(struct sb_con *con);
 // --db-init-sql: it sets something for the session. 0 or SB_ENOMEM.
 SB_FFI int sb_con_init_sql(struct sb_con *con, const char *sql, size_t len);
 SB_FFI void sb_con_free(struct sb_con *con);
+// The same at the next call of the user. For finalizers.
+SB_FFI void sb_con_drop(struct sb_con *con);
 // True if sb_con_open(), which has failed, may succeed if it is called again:
 // it was not canceled, and open connections were freed after the failure.
 SB_FFI int sb_con_retry(struct sb_db_ctx *ctx);
@@ -94,7 +96,7 @@ SB_FFI int sb_con_retry(struct sb_db_ctx *ctx);
 // cancel, no memory), which is not counted.
 SB_FFI int sb_con_refused(struct sb_db_ctx *ctx, struct sb_db *db);
 // Number of connections that were opened and not freed.
-SB_FFI unsigned sb_con_held(const struct sb_db_ctx *ctx);
+SB_FFI unsigned sb_con_held(struct sb_db_ctx *ctx);
 // False if the connection is closed, or the server has closed it. Sends
 // nothing: a server that hangs, or that vanished, is not detected.
 SB_FFI int sb_con_alive(const struct sb_con *con);
@@ -157,6 +159,8 @@ SB_FFI int sb_stmt_bind(
 // As sb_con_query().
 SB_FFI struct sb_rs *sb_stmt_execute(struct sb_stmt_handle *st);
 SB_FFI void sb_stmt_free(struct sb_stmt_handle *st);
+// As sb_con_drop().
+SB_FFI void sb_stmt_drop(struct sb_stmt_handle *st);
 
 // Stores the next row in nfields cells. 1, 0 after the last row, or SB_E*.
 SB_FFI int sb_rs_fetch(struct sb_rs *rs, struct sb_sql_cell *cells);

@@ -3,8 +3,12 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/likely.h"
+#include "base/log.h"
 #include "loop/loop_private.h"
 
 // The loop that the thread runs. A fiber never moves to another thread, so this
@@ -61,8 +65,23 @@ void sb__fiber_make_ready(struct sb_fiber *f)
 
 // Waiting --------------------------------------------------------------------
 
+void sb_fiber_pin(struct sb_fiber *f, const char *text)
+{
+    f->pinned = text;
+}
+
+static void check_pin(const struct sb_fiber *f)
+{
+    if (SB_LIKELY(!f->pinned))
+        return;
+    sb_log(SB_LOG_FATAL, "%s", f->pinned);
+    sb_log_flush();
+    _exit(EXIT_FAILURE);
+}
+
 static void leave_as(struct sb_fiber *f, enum sb__fiber_state state)
 {
+    check_pin(f);
     assert(f->loop->running == f && f->state == SB__FIBER_RUNNING);
     f->state = state;
     sb_context_leave(&f->context);
@@ -78,6 +97,7 @@ void sb_fiber_set_background(struct sb_fiber *f, bool background)
 
 void sb_fiber_yield(struct sb_fiber *f)
 {
+    check_pin(f);
     assert(f->loop->running == f && f->state == SB__FIBER_RUNNING);
     sb__fiber_queue(f);
     sb_context_leave(&f->context);
@@ -115,6 +135,11 @@ void sb__fiber_complete(struct sb_fiber *f, int result)
 void sb_fiber_trim(const struct sb_fiber *f)
 {
     sb_context_trim(&f->context);
+}
+
+struct sb_loop *sb_fiber_loop(const struct sb_fiber *f)
+{
+    return f->loop;
 }
 
 void **sb_fiber_local(struct sb_fiber *f)

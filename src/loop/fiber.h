@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct sb_fiber;
+struct sb_loop;
 struct sb_prefetch;
 
 #define SB_FOREVER UINT64_MAX // as a time: no limit
@@ -30,6 +31,12 @@ void sb_fiber_trim(const struct sb_fiber *f);
 // while others of its loop have something to do. It applies from its next wait
 // on.
 void sb_fiber_set_background(struct sb_fiber *f, bool background);
+// While it is pinned, the running fiber must not wait: what is on its stack
+// does not allow others to run. A wait writes the text and ends the process.
+// NULL: it may wait, as at first.
+void sb_fiber_pin(struct sb_fiber *f, const char *text);
+// The loop that it belongs to.
+struct sb_loop *sb_fiber_loop(const struct sb_fiber *f);
 // A place for one pointer of the fiber's owner, NULL at first.
 void **sb_fiber_local(struct sb_fiber *f);
 // When the kernel reported what the fiber waited for last, or another fiber of

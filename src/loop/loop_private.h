@@ -40,7 +40,8 @@ struct sb_fiber {
     CK_STAILQ_ENTRY(sb_fiber) next; // in loop->ready
     struct sb_fiber *other;         // in the list of all fibers
     enum sb__fiber_state state;
-    bool background; // its turns are those of loop->background
+    bool background;    // its turns are those of loop->background
+    const char *pinned; // sb_fiber_pin()
     struct sb_timer timer;
     struct sb__io io;
     uint64_t reported;

@@ -3,12 +3,12 @@
 -- sysbench.metric(): counters, gauges and distributions of the script.
 
 local sb = ...
-local ffi, C = sb.ffi, sb.C
+local ffi, C, turn = sb.ffi, sb.C, sb.turn
 
-local u, put, put_gauge
+local put, put_gauge
+
 if sb.user then
    sb.cdef("metric")
-   u = ffi.cast("struct sb_user *", sb.user)
 end
 
 local kinds = { counter = 0, gauge = 1, distribution = 2 }
@@ -27,13 +27,13 @@ local function refuse(self, value)
          :format(self.name, what), 3)
 end
 
-if u then
+if sb.user then
    function put(self, value)
-      C.sb_user_metric_put(u, self.number, value)
+      C.sb_user_metric_put(turn.user, self.number, value)
    end
 
    function put_gauge(self, value)
-      C.sb_user_metric_set(u, self.number, value, self.expires)
+      C.sb_user_metric_set(turn.user, self.number, value, self.expires)
    end
 else
    -- Without a user of a run, there is nothing to measure.
@@ -134,8 +134,8 @@ local function new(name, options)
                   largest = largest_of(name, kind, options.largest),
                   expires = expiry_of(name, kind, options.expires),
                   unknown = kind == "gauge" and set_unknown or nil }
-   if u then
-      self.number = C.sb_user_metric(u, name, kinds[kind], unit, help,
+   if sb.user then
+      self.number = C.sb_user_metric(turn.user, name, kinds[kind], unit, help,
          options.largest or 0, why, 200)
       if self.number < 0 then
          error(ffi.string(why), 3)

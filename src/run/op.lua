@@ -3,7 +3,7 @@
 -- sysbench.op: parts of an event with their own latency in the report.
 
 local sb = ...
-local ffi, C = sb.ffi, sb.C
+local ffi, C, turn = sb.ffi, sb.C, sb.turn
 local op = {}
 
 -- sysbench.op(name) returns an object with the same functions for one name.
@@ -31,14 +31,13 @@ if not sb.user then
    return op
 end
 
-sb.cdef("user", "sb_user_op sb_user_op_now sb_user_op_record")
+sb.cdef("user")
 
-local u = ffi.cast("struct sb_user *", sb.user)
 local numbers, room = {}, 1000 -- only so many names are kept
 
 local function number(name)
    sb.check_name(name, "an operation", 3)
-   local n = C.sb_user_op(u, name)
+   local n = C.sb_user_op(turn.user, name)
    if room > 0 then
       numbers[name], room = n, room - 1
    end
@@ -49,7 +48,7 @@ end
 -- seconds ago the operation started.
 function op.start(name, ago)
    local token = { op = numbers[name] or number(name),
-      start = C.sb_user_op_now(u) }
+      start = C.sb_user_op_now(turn.user) }
    if ago and ago > 0 then
       token.start = token.start - ffi.cast("uint64_t", ago * 1e9)
    end
@@ -57,7 +56,7 @@ function op.start(name, ago)
 end
 
 function op.finish(token)
-   C.sb_user_op_record(u, token.op, token.start)
+   C.sb_user_op_record(turn.user, token.op, token.start)
 end
 
 op.begin = op.start

@@ -4,7 +4,7 @@
 -- that runs alone, in the main state, acts as the only user.
 
 local sb = ...
-local ffi, C = sb.ffi, sb.C
+local C, turn = sb.C, sb.turn
 local parallel = {}
 
 local function check(n)
@@ -30,10 +30,7 @@ if not sb.user then
    return parallel
 end
 
-sb.cdef("user", "sb_user_barrier sb_user_add sb_user_settle " ..
-   "sb_user_progress")
-
-local u = ffi.cast("struct sb_user *", sb.user)
+sb.cdef("user")
 
 -- Thrown if another user has failed or the command was interrupted: not an
 -- error of this user.
@@ -41,7 +38,7 @@ local ERANGE, ECANCELED = -5, -13
 local canceled = { canceled = true, message = "canceled" }
 
 function parallel.barrier()
-   if C.sb_user_barrier(u) < 0 then
+   if C.sb_user_barrier(turn.user) < 0 then
       error(canceled)
    end
 end
@@ -51,7 +48,7 @@ function parallel.add(key, n)
    check(n)
    key = tostring(key)
    sb.check_name(key, "a counter", 2)
-   local before = C.sb_user_add(u, key, n)
+   local before = C.sb_user_add(turn.user, key, n)
    if before == ERANGE then
       error("the key of a counter has at most 95 bytes", 2)
    elseif before == ECANCELED then
@@ -69,12 +66,12 @@ end
 -- Called after the command was interrupted, before a user removes what it
 -- created: waits for calls of other users that might create it again.
 function parallel.settle()
-   C.sb_user_settle(u)
+   C.sb_user_settle(turn.user)
 end
 
 -- Without arguments: erases the line, so that other output can be printed.
 function parallel.progress(what, n, total)
-   C.sb_user_progress(u, what or "", n or 0, total or 0)
+   C.sb_user_progress(turn.user, what or "", n or 0, total or 0)
 end
 
 return parallel

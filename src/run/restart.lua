@@ -3,12 +3,8 @@
 -- Handles an error that ended the event loop. Loaded on the first error.
 
 local sb = ...
-local ffi, C, sysbench = sb.ffi, sb.C, sb.sysbench
-
-sb.cdef("user", "sb_user_restart")
-
-local u = ffi.cast("struct sb_user *", sb.user)
-local RESTART_EVENT = sysbench.error.RESTART_EVENT
+local turn = sb.turn
+local RESTART_EVENT = 1 -- of sysbench.error
 local restart = {}
 
 -- 0.5 scripts throw the error number itself.
@@ -24,14 +20,13 @@ function restart.prepare(err)
       error(err, 0)
    end
    local desc = type(err) == "table" and err or {}
-   local hook = sysbench.hooks.before_restart_event
+   local hook = sb.me().sysbench.hooks.before_restart_event
    if type(hook) == "function" then
       hook(desc)
    end
    -- This has no effect if the hook has rolled back already.
    if desc.connection == nil then -- the script has raised the request
       if sb.sql then
-         sb.module("sql_connection")
          sb.sql.reset_all()
       end
    else
@@ -40,7 +35,7 @@ function restart.prepare(err)
          error(problem, 0)
       end
    end
-   return C.sb_user_restart(u) == 1
+   return sb.wait.sb_user_restart(turn.user) == 1
 end
 
 return restart

@@ -242,6 +242,8 @@ bool sb_user_stopped(const struct sb_user *u); // any thread
 // Whether the user executes a command (sb_run_parallel()) and not events. Any
 // thread.
 bool sb_user_has_task(const struct sb_user *u);
+// Whether all users of the run start with this workload, before its begin.
+bool sb_user_all_start(const struct sb_user *u);
 // How the waits of its fiber ended, for the client delays of its calls; NULL if
 // it has a thread of its own. Only in the user's thread.
 const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u);

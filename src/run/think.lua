@@ -3,7 +3,7 @@
 -- sysbench.user: functions that affect the script's own user.
 
 local sb = ...
-local ffi, C = sb.ffi, sb.C
+local C, turn = sb.C, sb.turn
 local user = {}
 
 if not sb.user then
@@ -17,40 +17,37 @@ if not sb.user then
    return user
 end
 
-sb.cdef("user", "sb_user_think sb_user_pause sb_user_stop sb_user_fail " ..
-   "sb_user_time sb_user_run_time")
-
-local u = ffi.cast("struct sb_user *", sb.user)
+sb.cdef("user")
 
 -- Delays the start of the next event by at least this time, which is not part
 -- of any latency.
 function user.think(seconds)
-   C.sb_user_think(u, seconds * 1e9)
+   C.sb_user_think(turn.user, seconds * 1e9)
 end
 
 -- Sleeps. Returns false if the run ends before that.
 function user.wait(seconds)
-   return C.sb_user_pause(u, seconds * 1e9) == 1
+   return sb.wait.sb_user_pause(turn.user, seconds * 1e9) == 1
 end
 
 -- The event in progress is the last one of this user.
 function user.stop()
-   C.sb_user_stop(u)
+   C.sb_user_stop(turn.user)
 end
 
 -- The event in progress counts as failed.
 function user.fail()
-   C.sb_user_fail(u)
+   C.sb_user_fail(turn.user)
 end
 
 -- Seconds since the start of the measured part; negative before it.
 function user.time()
-   return C.sb_user_time(u)
+   return C.sb_user_time(turn.user)
 end
 
 -- Seconds since the start of the run, with the warm-up.
 function user.run_time()
-   return C.sb_user_run_time(u)
+   return C.sb_user_run_time(turn.user)
 end
 
 return user

@@ -189,8 +189,8 @@ static int end_loop(struct sb_user *u, uint64_t now)
 }
 
 // Returns 0 if this user has no further event, or none in this part of a
-// search, and LEAVE.
-static int next_of_part(struct sb_user *u, uint64_t now)
+// search, and LEAVE. turns: others of the worker may run first.
+static int next_of_part(struct sb_user *u, uint64_t now, bool turns)
 {
     struct sb_run *run = u->run;
     uint64_t arrival, leave;
@@ -199,7 +199,8 @@ static int next_of_part(struct sb_user *u, uint64_t now)
         return 0;
     if (now >= u->clock.anchor_ns)
         now = sb__user_now(u);
-    now = sb__user_take_turns(u, now);
+    if (turns)
+        now = sb__user_take_turns(u, now);
     if (SB_UNLIKELY(u->priv->lines) && sb__holds_leave(u, now))
         return LEAVE;
     leave = earlier(u->priv->leave, run->deadline);
@@ -227,7 +228,7 @@ static int next_of_part(struct sb_user *u, uint64_t now)
 
 // The slow path of starting an event: a boundary was reached, or this run
 // waits before every event or counts it.
-static int next_slow(struct sb_user *u, uint64_t now)
+static int next_slow(struct sb_user *u, uint64_t now, bool turns)
 {
     struct sb_run *run = u->run;
 
@@ -239,9 +240,9 @@ static int next_slow(struct sb_user *u, uint64_t now)
             return 0;
         return start_mixed(u, u->priv->handed_arrival, u->priv->handed_start);
     }
-    int rc = next_of_part(u, now);
+    int rc = next_of_part(u, now, turns);
     while (rc == 0 && run->searching && sb__gate_wait(u))
-        rc = next_of_part(u, sb_clock_now(&u->clock));
+        rc = next_of_part(u, sb_clock_now(&u->clock), turns);
     return rc == LEAVE ? 0 : rc;
 }
 
@@ -318,19 +319,51 @@ static void begin_pause(struct sb_user *u, uint64_t now)
     u->resume = now + pause;
 }
 
-int sb_user_next(struct sb_user *u)
+// Ends the event in progress, and starts the next one if that is due. Returns
+// false if next_slow() has to decide.
+static inline bool next_at_once(struct sb_user *u, uint64_t now)
 {
-    uint64_t now = sb_clock_now(&u->clock);
-
     if (SB_LIKELY(atomic_load_explicit(&u->in_event, memory_order_relaxed))) {
         complete_event(u, now);
         if (SB_UNLIKELY(!u->priv->chained))
             begin_pause(u, now);
     }
-    if (SB_LIKELY(
-            now < atomic_load_explicit(&u->boundary, memory_order_relaxed)))
+    return SB_LIKELY(
+        now < atomic_load_explicit(&u->boundary, memory_order_relaxed));
+}
+
+int sb_user_next(struct sb_user *u)
+{
+    uint64_t now = sb_clock_now(&u->clock);
+
+    return next_at_once(u, now) ? start_event(u, now, now)
+                                : next_slow(u, now, true);
+}
+
+// Whether the next event may begin later than now.
+static bool may_wait(const struct sb_user *u, uint64_t now)
+{
+    const struct sb_run *run = u->run;
+
+    return run->open_loop || run->searching || now < u->resume ||
+           u->priv->lines || sb__user_is_to_yield(u, now);
+}
+
+int sb_user_next_now(struct sb_user *u)
+{
+    uint64_t now = sb_clock_now(&u->clock);
+
+    if (next_at_once(u, now))
         return start_event(u, now, now);
-    return next_slow(u, now);
+    if (!u->run || u->run->task || !may_wait(u, now))
+        return next_slow(u, now, false);
+    u->priv->ended = now;
+    return 2;
+}
+
+int sb_user_next_wait(struct sb_user *u)
+{
+    return next_slow(u, u->priv->ended, true);
 }
 
 int sb_user_begin(struct sb_user *u)

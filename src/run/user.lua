@@ -4,13 +4,33 @@
 -- that only one C call is made between two events.
 
 local sb = ...
-local ffi, C = sb.ffi, sb.C
+local C, turn = sb.C, sb.turn
 
-sb.cdef("user", "sb_user_next sb_user_drop")
+sb.cdef("user")
 
-local u = ffi.cast("struct sb_user *", sb.user)
 local user = {}
+local WAITS = 2
+
+-- Ends the event in progress and starts the next one; false: there is none.
+local next_event
+
+if sb.shared then
+   local wait = sb.wait.sb_user_next_wait
+   function next_event()
+      local rc = C.sb_user_next_now(turn.user)
+      return (rc ~= WAITS and rc or wait(turn.user)) == 1
+   end
+else
+   local u = turn.user
+   function next_event()
+      return C.sb_user_next(u) == 1
+   end
+end
+
+-- Functions that end what an event has left unfinished; each does nothing for a
+-- user without that.
 local after = {}
+sb.after_event = after
 
 local function once(event, tid)
    local stop = event(tid)
@@ -20,27 +40,48 @@ local function once(event, tid)
    return stop
 end
 
+-- The first events of a user often prepare something. Where a thousand users do
+-- so, LuaJIT would take that for what is worth compiling: it compiles when half
+-- of the users have had these events.
+local COLD = 3
+
+local function first_events(me, event, tid)
+   while me.cold > 0 do
+      if not next_event() then
+         return true
+      elseif once(event, tid) then
+         C.sb_user_drop(turn.user)
+         return true
+      end
+      me.cold = me.cold - 1
+   end
+   sb.warmed()
+end
+
 -- again: run the event in progress once more first.
-local function loop(event, tid, again)
+local function loop(me, event, tid, again)
    if again and once(event, tid) then
-      C.sb_user_drop(u)
+      C.sb_user_drop(turn.user)
       return
    end
-   while C.sb_user_next(u) == 1 do
+   if me.cold and me.cold > 0 and first_events(me, event, tid) then
+      return
+   end
+   while next_event() do
       if once(event, tid) then
-         C.sb_user_drop(u)
+         C.sb_user_drop(turn.user)
          return
       end
    end
 end
 
-local function events()
-   local event, tid, again = event, sb.tid, false
-   -- Modules append functions that end what an event has left unfinished. It is
-   -- nil where no loop calls them.
-   sb.after_event = after
+local function events(me)
+   local event, again = me.globals.event, false
+   me.in_loop = true
+   me.cold = me.cold or sb.shared and COLD
    while true do
-      local ok, err = xpcall(loop, sb.on_error, event, tid, again)
+      local ok, err = xpcall(loop, sb.on_error, me, event, me.tid,
+                             again)
       if not ok then
          again = sb.module("restart").prepare(err)
       elseif sb.watch_lines() then
@@ -52,11 +93,12 @@ local function events()
 end
 
 function user.run()
-   local own = rawget(_G, "thread_run")
+   local me = sb.me()
+   local own = rawget(me.globals, "thread_run")
    if type(own) == "function" then
-      own(sb.tid)
+      own(me.tid)
    else
-      events()
+      events(me)
    end
 end
 

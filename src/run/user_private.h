@@ -51,6 +51,7 @@ struct sb_user_priv {
     bool chained;
     bool plain;          // chained, and no answer waits: the user has a thread
     _Atomic bool coming; // its stage began; until its loop begins
+    uint64_t ended;      // of sb_user_next_now(): when the last event ended
     bool in_loop;        // the workload runs the user's events
     uint64_t loop_since; // when it began to
     enum sb__lines lines;
@@ -113,8 +114,10 @@ bool sb__user_await(struct sb_user *u, uint64_t until);
 // On an event loop: how long a user whose events do not wait may run before the
 // others of its worker do.
 #define SB__USER_SLICE_NS 100000
-// Lets the other users of the worker run, if this one has not waited for that
-// long. Returns the current time.
+// Whether this user has run for that long without waiting.
+bool sb__user_is_to_yield(const struct sb_user *u, uint64_t now);
+// Lets the other users of the worker run, if that is so. Returns the current
+// time.
 uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now);
 
 #endif

@@ -107,6 +107,11 @@ bool sb_user_has_task(const struct sb_user *u)
     return u->run && u->run->task;
 }
 
+bool sb_user_all_start(const struct sb_user *u)
+{
+    return u->run && !u->run->staged && !u->run->mixed;
+}
+
 const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u)
 {
     struct sb_fiber *f = u->priv->waiter.fiber;
@@ -121,15 +126,22 @@ struct sb_prefetch *sb_user_prefetch(const struct sb_user *u)
     return f ? sb_fiber_prefetch(f) : NULL;
 }
 
-uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now)
+bool sb__user_is_to_yield(const struct sb_user *u, uint64_t now)
 {
-    struct sb_fiber *f = u->priv->waiter.fiber;
+    const struct sb_fiber *f = u->priv->waiter.fiber;
+    uint64_t since;
 
     if (!f || now - u->priv->slice < SB__USER_SLICE_NS)
-        return now;
+        return false;
+    since = sb_fiber_reported(f) + sb_fiber_waits(f)->late;
     // Signed: the loop has another clock, which may be a little ahead.
-    if ((int64_t)(now - sb_fiber_reported(f)) < SB__USER_SLICE_NS)
+    return (int64_t)(now - since) >= SB__USER_SLICE_NS;
+}
+
+uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now)
+{
+    if (!sb__user_is_to_yield(u, now))
         return now;
-    sb_fiber_yield(f);
+    sb_fiber_yield(u->priv->waiter.fiber);
     return u->priv->slice = sb__user_now(u);
 }

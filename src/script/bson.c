@@ -250,7 +250,7 @@ static void add_functions(
     }
 }
 
-void sb__bson_open(lua_State *L)
+struct sb__bson *sb__bson_open(lua_State *L)
 {
     int table = lua_gettop(L);
     struct sb__bson *w = lua_newuserdata(L, sizeof(*w));
@@ -264,4 +264,5 @@ void sb__bson_open(lua_State *L)
     add_functions(L, functions, table + 1, table);
     add_functions(L, sb__bson_readers, table + 1, table);
     lua_settop(L, table);
+    return w;
 }

@@ -50,9 +50,10 @@ struct sb__bson {
 
 // All functions raise Lua errors.
 
-// Adds the functions to the table on the stack top (bson.c). The functions that
-// read are in bson_read.c.
-void sb__bson_open(lua_State *L);
+// Adds the functions to the table on the stack top (bson.c), and returns what
+// they write to, which the table owns. The functions that read are in
+// bson_read.c.
+struct sb__bson *sb__bson_open(lua_State *L);
 extern const luaL_Reg sb__bson_readers[];
 
 // Pushes a function of another embedded module.

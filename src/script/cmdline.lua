@@ -3,8 +3,12 @@
 -- sysbench.cmdline: the options and commands that a script declares.
 
 local sb = ...
-local sysbench = sb.sysbench
 local cmdline = {}
+
+-- What the script has set there.
+local function own(name)
+   return rawget(sb.me().sysbench.cmdline, name)
+end
 
 local by_default = {
    boolean = "BOOL", string = "STRING", number = "DOUBLE", table = "LIST",
@@ -66,7 +70,7 @@ end
 -- Returns the declared options sorted by name; nil if there is no table.
 -- types: names of types -> numbers of the registry.
 function cmdline.declared(types)
-   local options = rawget(sysbench.cmdline, "options")
+   local options = own("options")
    if options == nil then
       return nil
    elseif type(options) ~= "table" then
@@ -87,7 +91,7 @@ function cmdline.read_cmdline_options()
 end
 
 local function command(name)
-   local commands = rawget(sysbench.cmdline, "commands")
+   local commands = own("commands")
    return type(commands) == "table" and commands[name] or nil
 end
 
@@ -111,16 +115,17 @@ end
 
 -- Returns the names of the commands that this script supports, sorted.
 function cmdline.commands_here()
-   local names, list = {}, {}
-   for name in pairs(rawget(sysbench.cmdline, "commands") or {}) do
+   local names, list, globals = {}, {}, sb.me().globals
+   for name in pairs(own("commands") or {}) do
       names[name] = cmdline.command_defined(name) or nil
    end
    for _, name in ipairs{"prepare", "cleanup", "help"} do
-      names[name] = names[name] or type(rawget(_G, name)) == "function" or nil
+      names[name] = names[name] or
+         type(rawget(globals, name)) == "function" or nil
    end
-   names.run = names.run or type(rawget(_G, "event")) == "function"
-      or type(rawget(_G, "thread_run")) == "function" or nil
-   names.help = names.help or sysbench.cmdline.options ~= nil or nil
+   names.run = names.run or type(rawget(globals, "event")) == "function"
+      or type(rawget(globals, "thread_run")) == "function" or nil
+   names.help = names.help or own("options") ~= nil or nil
    for name in pairs(names) do
       list[#list + 1] = tostring(name)
    end

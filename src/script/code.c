@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Parsed code. Every user runs the same files in its own state. The files are
-// parsed once and the states load the bytecode, which takes less time and has a
-// much lower peak of memory.
+// Parsed code. The files are parsed once, and other states load the bytecode.
+// In a state, users run the same functions one after the other.
+#define _GNU_SOURCE // memmem
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,6 +19,10 @@
 
 // Registry key of string.dump(): scripts may replace the global.
 #define DUMP "sysbench.dump"
+// Of the functions that no user runs: code -> list of functions; and of the
+// code of each function.
+#define FREE "sysbench.free"
+#define CODE "sysbench.code"
 
 struct sb__code {
     struct sb__code *next;
@@ -30,15 +33,14 @@ struct sb__code {
     dev_t dev;
     ino_t ino;
     struct sb_buf code;
-    bool needs_full; // sb__lazy_unsupported()
 };
 
-void sb__codes_init(struct sb__codes *c, const char *workloads)
+void sb__codes_init(struct sb__codes *c, const char *const *names)
 {
-    c->workloads = workloads;
     pthread_mutex_init(&c->lock, NULL);
     c->first = NULL;
-    c->needs_full = false;
+    c->names = names;
+    c->named = false;
 }
 
 void sb__codes_done(struct sb__codes *c)
@@ -88,6 +90,14 @@ void sb__codes_begin(lua_State *L)
     lua_getfield(L, -1, "dump");
     lua_setfield(L, LUA_REGISTRYINDEX, DUMP);
     lua_pop(L, 1);
+    lua_newtable(L);
+    lua_setfield(L, LUA_REGISTRYINDEX, FREE);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushstring(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_setfield(L, LUA_REGISTRYINDEX, CODE);
 }
 
 // Appends the bytecode of the function on the stack top. strip: without line
@@ -113,20 +123,20 @@ static int dump(lua_State *L, struct sb_buf *out, bool strip)
     return rc;
 }
 
-// Checks whether new code supports lazy tables. own: code of the program, which
-// always does.
-static void check_lazy(struct sb__codes *c, struct sb__code *code, bool own)
+static bool has_name(const struct sb__codes *c, const struct sb__code *code)
 {
-    if (own)
-        return;
-    code->needs_full = sb__lazy_unsupported(code->code.data, code->code.len);
-    c->needs_full |= code->needs_full;
+    const char *const *name = c->names;
+
+    while (name && *name &&
+           !memmem(code->code.data, code->code.len, *name, strlen(*name)))
+        name++;
+    return name && *name;
 }
 
 // Keeps the bytecode of the function on the stack top and returns it. NULL is
 // not a failure: the next state parses again.
 static const struct sb__code *keep_code(struct sb__codes *c, lua_State *L,
-    const char *key, const struct stat *st, bool strip, bool own)
+    const char *key, const struct stat *st, bool strip)
 {
     struct sb__code *code = calloc(1, sizeof(*code));
 
@@ -143,44 +153,83 @@ static const struct sb__code *keep_code(struct sb__codes *c, lua_State *L,
         free(code);
         return NULL;
     }
+    if (!strip && has_name(c, code))
+        atomic_store(&c->named, true);
     pthread_mutex_lock(&c->lock);
-    check_lazy(c, code, own);
     code->next = c->first;
     c->first = code;
     pthread_mutex_unlock(&c->lock);
     return code;
 }
 
-bool sb__codes_need_full(struct sb__codes *c)
+// Remembers the code of the function on the stack top.
+static void set_code(lua_State *L, const struct sb__code *code)
 {
-    pthread_mutex_lock(&c->lock);
-    bool needs_full = c->needs_full;
-    pthread_mutex_unlock(&c->lock);
-    return needs_full;
+    lua_getfield(L, LUA_REGISTRYINDEX, CODE);
+    lua_pushvalue(L, -2);
+    lua_pushlightuserdata(L, (void *)code);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+}
+
+// Pushes a function of the code that no user runs, with the globals of the
+// running one; if there is none, returns false.
+static bool push_free(lua_State *L, const struct sb__code *code)
+{
+    int top = lua_gettop(L), n = 0;
+
+    lua_getfield(L, LUA_REGISTRYINDEX, FREE);
+    lua_pushlightuserdata(L, (void *)code);
+    lua_rawget(L, -2);
+    if (lua_istable(L, -1))
+        n = (int)lua_objlen(L, -1);
+    if (n > 0) {
+        lua_rawgeti(L, -1, n);
+        lua_pushnil(L);
+        lua_rawseti(L, -3, n);
+        lua_pushvalue(L, LUA_GLOBALSINDEX);
+        lua_setfenv(L, -2);
+        lua_replace(L, top + 1);
+    }
+    lua_settop(L, n > 0 ? top + 1 : top);
+    return n > 0;
+}
+
+void sb__codes_give_back(lua_State *L)
+{
+    int f = lua_gettop(L);
+
+    lua_getfield(L, LUA_REGISTRYINDEX, CODE);
+    lua_pushvalue(L, f);
+    lua_rawget(L, -2);
+    lua_getfield(L, LUA_REGISTRYINDEX, FREE);
+    if (lua_islightuserdata(L, -2)) {
+        lua_pushvalue(L, -2);
+        lua_rawget(L, -2);
+        if (!lua_istable(L, -1)) {
+            lua_pop(L, 1);
+            lua_newtable(L);
+            lua_pushvalue(L, -3);
+            lua_pushvalue(L, -2);
+            lua_rawset(L, -4);
+        }
+        lua_pushvalue(L, f);
+        lua_rawseti(L, -2, (int)lua_objlen(L, -2) + 1);
+    }
+    lua_settop(L, f - 1);
 }
 
 static int load_code(
     lua_State *L, const struct sb__code *code, const char *chunk)
 {
-    int rc = luaL_loadbuffer(L, code->code.data, code->code.len, chunk);
+    int rc;
 
-    return rc == 0 && code->needs_full ? sb__lazy_fill(L) : rc;
-}
-
-// Called after parsing. Code that could not be kept (NULL) was not checked, so
-// the tables are filled to be safe.
-static int after_parsing(lua_State *L, const struct sb__code *code)
-{
-    return !code || code->needs_full ? sb__lazy_fill(L) : 0;
-}
-
-// True if the file is a module of the installed workloads.
-static bool is_own(const struct sb__codes *c, const char *path)
-{
-    size_t len = strlen(c->workloads);
-
-    return strncmp(path, c->workloads, len) == 0 &&
-           strncmp(path + len, "/sb/", 4) == 0;
+    if (push_free(L, code))
+        return 0;
+    rc = luaL_loadbuffer(L, code->code.data, code->code.len, chunk);
+    if (rc == 0)
+        set_code(L, code);
+    return rc;
 }
 
 struct chunk {
@@ -250,8 +299,10 @@ int sb__codes_file(struct sb__codes *c, lua_State *L, int dir, const char *path)
     rc = load_file(L, dir, path, copy);
     if (rc)
         return rc;
-    code = keep_code(c, L, path, &st, false, is_own(c, path));
-    return after_parsing(L, code);
+    code = keep_code(c, L, path, &st, false);
+    if (code)
+        set_code(L, code);
+    return 0;
 }
 
 static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
@@ -266,9 +317,13 @@ static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
     rc = luaL_loadbuffer(L, text, len, chunk);
     if (rc)
         return rc;
-    code = keep_code(c, L, chunk, &none, strip, strip);
-    if (!strip || !code)
-        return strip ? 0 : after_parsing(L, code);
+    code = keep_code(c, L, chunk, &none, strip);
+    if (!code)
+        return 0;
+    if (!strip) {
+        set_code(L, code);
+        return 0;
+    }
     // Load the stripped code also in the state that parsed it, so that errors
     // are the same in all states.
     lua_pop(L, 1);
@@ -294,6 +349,12 @@ static const struct sb__embed *embedded(const char *name, const char *suffix)
     return NULL;
 }
 
+int sb__codes_own(struct sb__codes *c, lua_State *L, const char *chunk,
+    const char *text, size_t len)
+{
+    return from_text(c, L, chunk, text, len, true);
+}
+
 int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name)
 {
     const struct sb__embed *e = embedded(name, "");
@@ -308,102 +369,21 @@ int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name)
     return rc;
 }
 
-// Returns the end of the statement at p, after its semicolon.
-static const char *statement_end(const char *p)
-{
-    int depth = 0;
-
-    for (; *p; p++) {
-        depth += (*p == '{') - (*p == '}');
-        if (*p == ';' && depth == 0)
-            return p + 1;
-    }
-    return p;
-}
-
-static bool in_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-// Finds the name of the function that a statement declares; returns its length,
-// 0 if it declares none.
-static size_t function_name(const char *p, const char *end, const char **name)
-{
-    const char *paren = memchr(p, '(', (size_t)(end - p));
-    const char *brace = memchr(p, '{', (size_t)(end - p));
-    const char *start = paren;
-
-    if (!paren || (brace && brace < paren))
-        return 0;
-    while (start > p && in_name(start[-1]))
-        start--;
-    *name = start;
-    return (size_t)(paren - start);
-}
-
-// True if the name is one of the words.
-static bool listed(const char *words, const char *name, size_t len)
-{
-    for (const char *w = words; *w;) {
-        size_t n = strcspn(w, " ");
-
-        if (n == len && memcmp(w, name, len) == 0)
-            return true;
-        w += n + (w[n] == ' ');
-    }
-    return false;
-}
-
-// Pops a name and marks it as declared; returns false if it was already.
-static bool mark_declared(lua_State *L, int table)
-{
-    bool before;
-
-    lua_pushvalue(L, -1);
-    lua_rawget(L, table);
-    before = lua_toboolean(L, -1);
-    lua_pop(L, 1);
-    lua_pushboolean(L, 1);
-    lua_rawset(L, table);
-    return !before;
-}
-
-// True if the function must be declared now; marks it as declared.
-static bool is_needed(
-    lua_State *L, int done, const char *functions, const char *name, size_t len)
-{
-    if (functions && !listed(functions, name, len))
-        return false;
-    lua_pushlstring(L, name, len);
-    return mark_declared(L, done);
-}
-
-void sb__cdef(lua_State *L, const char *name, const char *functions)
+void sb__cdef(lua_State *L, const char *name)
 {
     const struct sb__embed *e = embedded(name, ".ffi");
-    const char *end, *fn;
-    struct sb_buf b; // a luaL_Buffer would need 8 KB of every user's stack
+    int top = lua_gettop(L);
 
     if (!e)
         luaL_error(L, "no embedded declarations '%s'", name);
-    luaL_findtable(L, LUA_REGISTRYINDEX, "sysbench.cdefs", 4);
-    int done = lua_gettop(L);
-    lua_pushstring(L, name);
-    bool types = mark_declared(L, done);
-    lua_getfield(L, LUA_REGISTRYINDEX, "sysbench.cdef");
-    sb_buf_init(&b, 0);
-    for (const char *p = e->text; *p; p = end) {
-        end = statement_end(p);
-        size_t len = function_name(p, end, &fn);
-        if (len ? is_needed(L, done, functions, fn, len) : types)
-            sb_buf_add(&b, p, (size_t)(end - p));
+    luaL_findtable(L, LUA_REGISTRYINDEX, "sysbench.cdefs", 8);
+    lua_getfield(L, -1, name);
+    if (lua_isnil(L, -1)) {
+        lua_pushboolean(L, 1);
+        lua_setfield(L, -3, name);
+        lua_getfield(L, LUA_REGISTRYINDEX, "sysbench.cdef");
+        lua_pushlstring(L, e->text, e->len);
+        lua_call(L, 1, 0);
     }
-    bool failed = b.failed;
-    lua_pushlstring(L, b.data ? b.data : "", b.len);
-    sb_buf_done(&b);
-    if (failed)
-        luaL_error(L, "out of memory");
-    lua_call(L, 1, 0);
-    lua_settop(L, done - 1);
+    lua_settop(L, top);
 }

@@ -128,7 +128,7 @@ int sb_script_task(struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     struct sb_script *s = w->data;
     struct sb__state *st;
-    int rc = sb__workload_attach(s, u, &st, err);
+    int rc = sb__workload_attach(s, u, SB__ALONE, &st, err);
 
     return rc ? rc : act(st, s->command, err);
 }

@@ -13,9 +13,8 @@ static int push_failure(lua_State *L)
     return 2;
 }
 
-int sb__driver_chunk(struct sb__state *st)
+int sb__driver_chunk(lua_State *L, struct sb__state *st)
 {
-    lua_State *L = st->L;
     const char *name = luaL_checkstring(L, 1);
     struct sb_db *db = sb_db_get(&st->ctx, name);
 

@@ -4,8 +4,7 @@
 -- Their arguments are the ffi library of the driver, for the functions that it
 -- exports in addition to sb_driver, and the driver object.
 
-local sb = ...
-local sysbench = sb.sysbench
+local sb, me = ...
 
 return setmetatable({}, {
    __index = function(self, name)
@@ -14,7 +13,7 @@ return setmetatable({}, {
          error(file, 2)
       end
       -- The file is loaded already: this is another handle of the same module.
-      local module = chunk(sb.ffi.load(file), sysbench.sql.driver(name))
+      local module = chunk(sb.ffi.load(file), me.sysbench.sql.driver(name))
       rawset(self, name, module)
       return module
    end

@@ -1,10 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Undefined globals: provides those that sysbench 0.5 defined. Loaded when a
--- script reads the first undefined global.
+-- Options, and undefined globals: provides those that sysbench 0.5 defined.
 
 local sb = ...
-local sysbench = sb.sysbench
 local byte = string.byte
 
 -- Options of the program that 0.5 had as globals in every script.
@@ -23,34 +21,32 @@ end
 -- A setting overrides the value that the script's body assigned to the global
 -- of its name, except functions, libraries and the path of the script (--test
 -- may be only a part of it). Default values of drivers that are not in use do
--- not override anything. The loop is over the globals, which are fewer than the
--- options, so that unused options need no memory.
-local function override(values)
-   for name, old in pairs(_G) do
+-- not override anything.
+local function override(globals, values)
+   for name, old in pairs(globals) do
       local kind = type(old)
       if type(name) == "string" and kind ~= "function" and kind ~= "table" and
          name ~= "test" and values[name] ~= nil and
          not sb.idle_option(name) then
-         rawset(_G, name, values[name])
+         rawset(globals, name, values[name])
       end
    end
 end
 
 require("jit").off(override) -- called once: compiling it is not worthwhile
 
-local old -- result of old_names() for the options of this state
-
 local function option(name)
-   local opt = sysbench.opt
+   local me = sb.me()
+   local opt = me.sysbench.opt
    if opt == nil then
       return nil
    elseif name == "db_driver" then
-      return sysbench.sql.driver():name()
+      return me.sysbench.sql.driver():name()
    end
-   old = old or old_names(opt)
-   if old[name] ~= nil then
-      return old[name]
-   elseif sb.legacy_options or program[name] then
+   me.old_names = me.old_names or old_names(opt)
+   if me.old_names[name] ~= nil then
+      return me.old_names[name]
+   elseif me.legacy_options or program[name] then
       return opt[name]
    end
 end
@@ -63,30 +59,47 @@ end
 
 local globals = {}
 
-function globals.get(name)
+function globals.get(t, name)
    local value = option(name)
    if value ~= nil then
-      rawset(_G, name, value)
+      rawset(t, name, value)
    elseif name:sub(1, 8) == "mongodb_" then
-      sb.module("legacy_mongodb")
-      value = rawget(_G, name)
+      local me = sb.me()
+      if not me.legacy_mongodb then
+         me.legacy_mongodb = true
+         sb.module("legacy_mongodb", me)
+         value = rawget(t, name)
+      end
    elseif in_legacy(name) then
-      sb.module("legacy")
-      value = rawget(_G, name)
+      if sb.me().sysbench.db then
+         value = rawget(t, name)
+      end
    end
    return value
 end
 
--- Called if the script declares no options: makes all of them globals.
-function globals.override()
-   local opt = sysbench.opt
-   local meta = getmetatable(_G)
+local values -- of all options, for the users of an installed workload
+
+-- Called when the options have their values: sets sysbench.opt. If the script
+-- declares no options, makes all of them globals.
+function globals.set_options()
+   local me = sb.me()
+   if sb.shared and sb.installed then
+      values = values or sb.options()
+      me.sysbench.opt = values
+   else
+      me.sysbench.opt = sb.options()
+   end
+   if not sb.legacy then
+      return
+   end
+   local opt, meta = me.sysbench.opt, getmetatable(me.globals)
    if type(meta) ~= "table" or not meta.__index then
       return -- the script has replaced the metatable of globals
    end
-   sb.legacy_options = true
-   override(opt)
-   override(old_names(opt))
+   me.legacy_options = true
+   override(me.globals, opt)
+   override(me.globals, old_names(opt))
 end
 
 return globals

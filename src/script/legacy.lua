@@ -3,8 +3,8 @@
 -- The global functions of sysbench 0.5. There is one connection per thread,
 -- opened when it is first needed.
 
-local sb = ...
-local sysbench = sb.sysbench
+local _, me = ...
+local sysbench, globals = me.sysbench, me.globals
 local sql, rand = sysbench.sql, sysbench.rand
 local types = sql.type
 local con
@@ -21,7 +21,7 @@ end
 
 function legacy.db_connect()
    local drv = driver()
-   rawset(_G, "db_driver", drv:name())
+   rawset(globals, "db_driver", drv:name())
    con = drv:connect()
 end
 
@@ -39,7 +39,7 @@ local function connected()
    return con
 end
 
-sb.legacy_connection = connected -- for legacy_mongodb.lua
+me.legacy_connection = connected -- for legacy_mongodb.lua
 
 -- Returns nothing, as in 0.5.
 function legacy.db_query(query)
@@ -184,8 +184,8 @@ legacy.DB_ERROR_FAILED = 2
 -- sysbench.db.query() is db_query().
 local db = {}
 for name, value in pairs(legacy) do
-   if rawget(_G, name) == nil then
-      rawset(_G, name, value)
+   if rawget(globals, name) == nil then
+      rawset(globals, name, value)
    end
    if name:sub(1, 3) == "db_" then
       db[name:sub(4)] = value

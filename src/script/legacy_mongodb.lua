@@ -5,24 +5,25 @@
 -- Errors of the server are counted and logged but not raised: the event
 -- continues, and the function returns nothing instead of its last argument.
 
-local sb = ...
+local sb, me = ...
+local wait = sb.wait
 local C = sb.C
-local sysbench = sb.sysbench
+local sysbench, globals = me.sysbench, me.globals
 local mongodb = sysbench.mongodb
 local my, bson = sb.mongodb, sb.module("bson")
 assert(sysbench.db) -- legacy.lua
 local arg, doc = mongodb.arg, mongodb.doc
 local legacy = {}
 
-sb.cdef("sql", "sb_con_reset")
-sb.cdef("doc", "sb_doc_command sb_doc_name")
+sb.cdef("sql")
+sb.cdef("doc")
 
 local UNCOUNTED = "" -- no statistics, for functions that only load
 local db, con        -- the connection that `statements` belong to
 local statements, bulks
 
 local function database()
-   local now = sb.legacy_connection()
+   local now = me.legacy_connection()
    if now ~= con then
       con, db = now, mongodb.wrap(now)
       statements, bulks = {}, {}
@@ -36,7 +37,7 @@ local function done(rc, value)
    if rc == 0 then
       return value
    end
-   C.sb_con_reset(con)
+   wait.sb_con_reset(con)
 end
 
 -- Returns the statement of a kind on a collection; make(coll, kind) creates it.
@@ -57,7 +58,7 @@ end
 
 local function execute(st, ...)
    my.bind(st, ...)
-   return C.sb_doc_execute(st.op, st.slots, st.n)
+   return wait.sb_doc_execute(st.op, st.slots, st.n)
 end
 
 local function whole(n)
@@ -113,7 +114,8 @@ function legacy.mongodb_bulk_execute()
    database()
    for name, bulk in pairs(bulks) do
       bulks[name] = nil
-      failed = done(C.sb_doc_bulk_execute(bulk.handle), true) == nil or failed
+      local rc = wait.sb_doc_bulk_execute(bulk.handle)
+      failed = done(rc, true) == nil or failed
    end
    return not failed or nil
 end
@@ -198,14 +200,14 @@ range("distinct_range", function(coll, kind)
    return coll:compile("distinct", "k", BETWEEN, { op = kind })
 end)
 
--- Anything ------------------------------------------------------------------
+-- Anything ----------------------------------------------------------------
 
 -- Runs a command whose JSON differs in each call, so it is not compiled.
 local function run(method, name, kind, ...)
    local coll = database():collection(name)
    bson.begin(con)
    local length = my.build().methods[method](coll, ...)
-   return C.sb_doc_command(con, bson.buffer(), length,
+   return wait.sb_doc_command(con, bson.buffer(), length,
                            C.sb_doc_name(con, kind))
 end
 
@@ -235,14 +237,13 @@ end
 
 -- Counts one operation as COMMIT does.
 function legacy.mongodb_fake_commit()
-   assert(ffi.C) -- declares the functions of 1.x
    C.sb_counter_inc(sysbench.tid, C.SB_CNT_OTHER)
    return true
 end
 
 for name, value in pairs(legacy) do
-   if rawget(_G, name) == nil then
-      rawset(_G, name, value)
+   if rawget(globals, name) == nil then
+      rawset(globals, name, value)
    end
 end
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Changes to Lua's libraries. Seeds math.random(), because LuaJIT gives it the
-// same numbers in every state. Replaces print(), because many states
-// print at the same time, ffi.load(), because the garbage collection before
-// the start of a run would unload libraries that scripts still use, and
-// os.exit(), because it would end a run without its report.
+// Changes to Lua's libraries, beside those of libs.lua. Replaces print(),
+// because many states print at the same time, ffi.load(), because the garbage
+// collection before the start of a run would unload libraries that scripts
+// still use, and os.exit(), because it would end a run without its report.
+// Where users share a state, ffi.cdef() of a text that another user has
+// declared does nothing, and collectgarbage() neither stops nor takes long.
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -56,6 +57,24 @@ static void keep_library(lua_State *L)
     lua_pop(L, 1);
 }
 
+// Calls the function of upvalue 1 with the arguments, as if the caller did:
+// errors have its position.
+static void call_original(lua_State *L, int nresults)
+{
+    int n = lua_gettop(L);
+
+    luaL_checkstack(L, n + 1, "too many arguments");
+    lua_pushvalue(L, lua_upvalueindex(1));
+    for (int i = 1; i <= n; i++)
+        lua_pushvalue(L, i);
+    if (lua_pcall(L, n, nresults, 0) == 0)
+        return;
+    luaL_where(L, 1);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+    lua_error(L);
+}
+
 // ffi.load(name [, global]). A global library, whose symbols are in ffi.C,
 // stays loaded as long as the state, even if the script drops the result, as
 // scripts for sysbench 1.0 do. Upvalue 1: the original function.
@@ -63,15 +82,7 @@ static int load_library(lua_State *L)
 {
     luaL_checkstring(L, 1);
     lua_settop(L, 2);
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_pushvalue(L, 1);
-    lua_pushvalue(L, 2);
-    if (lua_pcall(L, 2, 1, 0)) {
-        luaL_where(L, 1); // the position of the call, as from the original
-        lua_insert(L, -2);
-        lua_concat(L, 2);
-        return lua_error(L);
-    }
+    call_original(L, 1);
     if (lua_toboolean(L, 2))
         keep_library(L);
     return 1;
@@ -174,10 +185,10 @@ static bool may_exit(const struct sb__state *st)
     if (atomic_load(&process) && getpid() != atomic_load(&process))
         return true;
     return st->user ? sb_user_has_task(st->user)
-                    : st == st->script->main && !st->closing;
+                    : st == st->script->main && !st->vm->closing;
 }
 
-// os.exit([code]). Upvalue 1: the original function.
+// os.exit([code]). Upvalue 1: the original function; 2: struct sb__vm.
 static int exit_program(lua_State *L)
 {
     const char *code = lua_toboolean(L, 1) ? "true" : "false";
@@ -187,10 +198,9 @@ static int exit_program(lua_State *L)
         status = luaL_optint(L, 1, 0); // raises the error of the original
         code = lua_isnoneornil(L, 1) ? "" : lua_tostring(L, 1);
     }
-    lua_getfield(L, LUA_REGISTRYINDEX, SB__STATE);
-    struct sb__state *st = lua_touserdata(L, -1);
+    const struct sb__vm *vm = lua_touserdata(L, lua_upvalueindex(2));
+    struct sb__state *st = vm->now;
 
-    lua_pop(L, 1);
     if (!may_exit(st) && st->user)
         return end_run(L, st, code, status & 0xff);
     if (!may_exit(st)) {
@@ -216,35 +226,85 @@ static void wrap(lua_State *L, const char *name, bool has_mode)
     lua_setfield(L, -2, name);
 }
 
-void sb__libs_init(lua_State *L)
+// ffi.cdef(text, ...). Upvalue 2: the texts.
+static int declare(lua_State *L)
 {
+    bool plain = lua_gettop(L) == 1 && lua_type(L, 1) == LUA_TSTRING;
+
+    bool known = false;
+
+    if (plain) {
+        lua_pushvalue(L, 1);
+        lua_rawget(L, lua_upvalueindex(2));
+        known = lua_toboolean(L, -1);
+        lua_pop(L, 1);
+    }
+    if (known)
+        return 0;
+    call_original(L, 0);
+    if (plain) {
+        lua_pushvalue(L, 1);
+        lua_pushboolean(L, 1);
+        lua_rawset(L, lua_upvalueindex(2));
+    }
+    return 0;
+}
+
+// collectgarbage([what [, n]]). Upvalue 1: the original function.
+static int collect(lua_State *L)
+{
+    const char *what = luaL_optstring(L, 1, "collect");
+
+    if (strcmp(what, "stop") == 0 || strcmp(what, "restart") == 0) {
+        lua_pushinteger(L, 0);
+        return 1;
+    }
+    if (strcmp(what, "collect") == 0) {
+        lua_pushinteger(L, 0);
+        lua_gc(L, LUA_GCSTEP, 0);
+        return 1;
+    }
+    int n = lua_gettop(L);
+
+    call_original(L, LUA_MULTRET);
+    return lua_gettop(L) - n;
+}
+
+// Replaces a function of the table on the stack top by one with the original as
+// an upvalue, and the value on the stack top as another one, which is popped.
+static void replace(lua_State *L, const char *name, lua_CFunction f)
+{
+    lua_getfield(L, -2, name);
+    lua_insert(L, -2);
+    lua_pushcclosure(L, f, 2);
+    lua_setfield(L, -2, name);
+}
+
+void sb__libs_init(lua_State *L, struct sb__vm *vm)
+{
+    int top = lua_gettop(L);
+
     lua_pushcfunction(L, print);
     lua_setglobal(L, "print");
-    if (!sb_files_are_remote())
-        return;
-    lua_getglobal(L, "io");
-    wrap(L, "open", true);
-    wrap(L, "lines", false);
-    lua_pop(L, 1);
-}
-
-void sb__libs_os(lua_State *L)
-{
-    lua_getfield(L, -1, "exit");
-    lua_pushcclosure(L, exit_program, 1);
-    lua_setfield(L, -2, "exit");
-}
-
-void sb__libs_math(lua_State *L)
-{
-    lua_getfield(L, -1, "randomseed");
-    lua_getfield(L, LUA_REGISTRYINDEX, SB__SEED);
-    lua_call(L, 1, 0);
-}
-
-void sb__libs_ffi(lua_State *L)
-{
-    lua_getfield(L, -1, "load");
-    lua_pushcclosure(L, load_library, 1);
-    lua_setfield(L, -2, "load");
+    lua_getglobal(L, "os");
+    lua_pushlightuserdata(L, vm);
+    replace(L, "exit", exit_program);
+    lua_getglobal(L, "ffi");
+    lua_pushnil(L);
+    replace(L, "load", load_library);
+    if (sb_files_are_remote()) {
+        lua_getglobal(L, "io");
+        wrap(L, "open", true);
+        wrap(L, "lines", false);
+    }
+    if (vm->worker) {
+        lua_settop(L, top);
+        lua_getglobal(L, "ffi");
+        lua_newtable(L);
+        replace(L, "cdef", declare);
+        lua_pushvalue(L, LUA_GLOBALSINDEX);
+        lua_pushnil(L);
+        replace(L, "collectgarbage", collect);
+    }
+    lua_settop(L, top);
 }

@@ -24,6 +24,7 @@ struct line {
 };
 
 struct sb__lines {
+    bool full;        // too many lines in this turn
     uint64_t turn;    // of the user: what follows is about it
     struct line now;  // that runs
     uint64_t since;   // when it began, or the turn
@@ -32,7 +33,6 @@ struct sb__lines {
     // That ran when the turn became too long; number 0: none.
     struct line passed;
     unsigned calls; // of the hook
-    bool compiles;  // LuaJIT did so before
 };
 
 static const char key = 0; // of the registry
@@ -45,6 +45,7 @@ static void count_time(struct sb__lines *n, uint64_t turn, uint64_t now)
         n->most_ns = 0;
         n->passed.number = 0;
         n->calls = 0;
+        n->full = false;
     }
     if (now - n->since > n->most_ns) {
         n->most_ns = now - n->since;
@@ -58,14 +59,14 @@ static void count_time(struct sb__lines *n, uint64_t turn, uint64_t now)
 // line that called them.
 static void on_line(lua_State *L, lua_Debug *ar)
 {
-    struct sb__state *st;
+    const struct sb__vm *vm;
 
     lua_pushlightuserdata(L, (void *)&key);
     lua_rawget(L, LUA_REGISTRYINDEX);
-    st = lua_touserdata(L, -1);
+    vm = lua_touserdata(L, -1);
     lua_pop(L, 1);
-    struct sb__lines *n = st ? st->lines : NULL;
-    uint64_t turn = n ? sb_user_turn(st->user) : 0;
+    struct sb__lines *n = vm ? vm->now->lines : NULL;
+    uint64_t turn = n && !n->full ? sb_user_turn(vm->now->user) : 0;
 
     if (turn == 0 || ar->currentline <= 0)
         return;
@@ -76,12 +77,10 @@ static void on_line(lua_State *L, lua_Debug *ar)
     memcpy(n->now.file, ar->short_src, sizeof(n->now.file));
     n->now.number = ar->currentline;
     n->since = now;
-    if (++n->calls > CALLS_MAX)
-        lua_sethook(L, NULL, 0, 0);
+    n->full = ++n->calls > CALLS_MAX;
 }
 
-// Whether LuaJIT compiles: jit.status().
-static bool compiles(lua_State *L)
+bool sb__compiles(lua_State *L)
 {
     int top = lua_gettop(L);
     bool on = false;
@@ -96,11 +95,11 @@ static bool compiles(lua_State *L)
     return on;
 }
 
-static void set_state(lua_State *L, struct sb__state *st)
+static void set_vm(lua_State *L, struct sb__vm *vm)
 {
     lua_pushlightuserdata(L, (void *)&key);
-    if (st)
-        lua_pushlightuserdata(L, st);
+    if (vm)
+        lua_pushlightuserdata(L, vm);
     else
         lua_pushnil(L);
     lua_rawset(L, LUA_REGISTRYINDEX);
@@ -109,33 +108,36 @@ static void set_state(lua_State *L, struct sb__state *st)
 // A script that has a hook of its own keeps it.
 static void watch_begin(struct sb__state *st)
 {
-    lua_State *L = st->L;
+    struct sb__vm *vm = st->vm;
+    lua_State *L = vm->L;
 
-    if (st->lines || lua_gethook(L))
+    if (st->lines || (lua_gethook(L) && lua_gethook(L) != on_line))
         return;
     st->lines = calloc(1, sizeof(*st->lines));
-    if (!st->lines)
+    if (!st->lines || vm->watching++ > 0)
         return;
-    st->lines->compiles = compiles(L);
-    set_state(L, st);
+    vm->compiled = sb__compiles(L);
+    set_vm(L, vm);
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
     lua_sethook(L, on_line, LUA_MASKLINE, 0);
 }
 
-static void watch_end(struct sb__state *st)
+void sb__lines_end(struct sb__state *st)
 {
-    lua_State *L = st->L;
+    struct sb__vm *vm = st->vm;
 
     if (!st->lines)
         return;
-    if (lua_gethook(L) == on_line)
-        lua_sethook(L, NULL, 0, 0);
-    if (st->lines->compiles)
-        luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
     free(st->lines);
     st->lines = NULL;
-    set_state(L, NULL);
+    if (--vm->watching > 0)
+        return;
+    if (lua_gethook(vm->L) == on_line)
+        lua_sethook(vm->L, NULL, 0, 0);
+    if (vm->compiled)
+        luaJIT_setmode(vm->L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
+    set_vm(vm->L, NULL);
 }
 
 bool sb__lines_switch(struct sb__state *st)
@@ -147,7 +149,7 @@ bool sb__lines_switch(struct sb__state *st)
     if (what == SB_LINES_BEGIN)
         watch_begin(st);
     else
-        watch_end(st);
+        sb__lines_end(st);
     return what != SB_LINES_OVER;
 }
 

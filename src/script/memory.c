@@ -4,6 +4,7 @@
 // reports that as an error, which a script may catch; but versions of LuaJIT
 // crash if compiled code needs the memory. So there is a reserve, with which
 // the user ends its event; then the run ends as after any other failure.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "kit/limits.h"
@@ -36,33 +37,34 @@ static bool free_reserve(struct sb_script *s)
     return had;
 }
 
-static void describe(const struct sb__state *st, struct sb_err *err)
+static void describe(const struct sb__vm *vm, struct sb_err *err)
 {
-    int kib = lua_gc(st->L, LUA_GCCOUNT, 0);
+    int kib = lua_gc(vm->L, LUA_GCCOUNT, 0);
     bool large = kib >= 1024;
-    char limit[80];
+    char limit[80], who[80];
 
     sb_limit_of_memory(limit, sizeof(limit));
+    if (vm->users > 1)
+        snprintf(who, sizeof(who), "%u users", vm->users);
+    else
+        snprintf(who, sizeof(who), "user %u", vm->now->tid);
     sb_err_set(err, SB_ENOMEM,
-        "out of memory: the Lua state of user %u has %d %s, and the system "
-        "refuses more%s",
-        st->tid, large ? kib / 1024 : kib, large ? "MiB" : "KiB", limit);
+        "out of memory: the Lua state of %s has %d %s, and the system refuses "
+        "more%s",
+        who, large ? kib / 1024 : kib, large ? "MiB" : "KiB", limit);
 }
 
-void sb__memory_refused(void *state)
+void sb__memory_refused(struct sb__vm *vm)
 {
-    struct sb__state *st = state;
     struct sb_err err = { 0 };
 
-    if (st->creating)
-        _longjmp(*st->creating, 1);
-    if (!st->user) // these states have no reserve
+    if (!vm->of_users) // these states have no reserve
         return;
-    bool reserve = free_reserve(st->script);
-    describe(st, &err);
-    sb_user_fail_run(st->user, &err);
+    bool reserve = free_reserve(vm->script);
+    describe(vm, &err);
+    sb_user_fail_run(vm->now->user, &err);
     // Without a reserve, LuaJIT may crash now: the reason, which is the first
     // refusal, has to be known before.
     if (!reserve)
-        sb_user_tell_failure(st->user);
+        sb_user_tell_failure(vm->now->user);
 }

@@ -89,7 +89,7 @@ static int add_idle_value(void *arg, const struct sb_opt_view *view)
 
 int sb__options_read(struct sb_script *s, struct sb_err *err)
 {
-    assert(!s->ready); // lazy tables are sized for the values
+    assert(!s->ready);
     sb__options_done(s);
     if (sb_opts_each(s->env.opts, add_value, s))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
@@ -216,22 +216,16 @@ static void push_value(lua_State *L, const struct sb__value *v)
     lua_pushnil(L);
 }
 
-void sb__options_push_one(lua_State *L, const struct sb_script *s, size_t i)
-{
-    assert(i < s->nvalues);
-    // One number, as in 1.x, because report hooks print it: the first
-    // percentile, which is also the one in the classic lines.
-    if (strcmp(s->values[i].name, "percentile") == 0)
-        lua_pushnumber(L, s->env.npercentiles ? s->env.percentiles[0] : 0);
-    else
-        push_value(L, &s->values[i]);
-}
-
 void sb__options_push(lua_State *L, const struct sb_script *s)
 {
     lua_createtable(L, 0, (int)s->nvalues);
     for (size_t i = 0; i < s->nvalues; i++) {
-        sb__options_push_one(L, s, i);
+        // One number, as in 1.x, because report hooks print it: the first
+        // percentile, which is also the one in the classic lines.
+        if (strcmp(s->values[i].name, "percentile") == 0)
+            lua_pushnumber(L, s->env.npercentiles ? s->env.percentiles[0] : 0);
+        else
+            push_value(L, &s->values[i]);
         lua_setfield(L, -2, s->values[i].name);
     }
 }

@@ -55,6 +55,19 @@ struct sb_random *sb__random_of(struct sb_script *s, struct sb_user *u)
     return r;
 }
 
+double sb_script_random(struct sb_rng *r)
+{
+    return sb_rng_double(r);
+}
+
+void sb_script_randomseed(struct sb_rng *r, double seed)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &seed, sizeof(bits));
+    sb_rng_init(r, bits, 0);
+}
+
 void sb__randoms_done(struct sb_script *s)
 {
     for (unsigned i = 0; i < s->nrandoms; i++)

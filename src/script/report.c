@@ -19,7 +19,8 @@ static int report_state(struct sb_script *s, struct sb_err *err)
 
     if (s->report)
         return 0;
-    rc = sb__state_new(&s->report, s, NULL, (unsigned)s->env.run->threads, err);
+    rc = sb__state_new(
+        &s->report, s, NULL, (unsigned)s->env.run->threads, false, err);
     if (rc)
         return rc;
     rc = sb__state_body(s->report, err);

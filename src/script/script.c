@@ -118,6 +118,7 @@ static int prepare(struct sb_script *s, const char *name, const char *command,
     if (rc)
         return rc;
     s->installed = is_installed(s);
+    s->sharing = s->installed ? SB__SHARES : SB__SHARING_UNKNOWN;
     s->name = base_name(s->path);
     s->title = make_title(name ? name : s->path, s->env.component);
     s->given = name ? strdup(name) : NULL;
@@ -125,7 +126,7 @@ static int prepare(struct sb_script *s, const char *name, const char *command,
     if (!s->name || !s->title || (name && !s->given) ||
         (command && !s->command))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    rc = sb__state_new(&s->main, s, NULL, 0, err);
+    rc = sb__state_new(&s->main, s, NULL, 0, false, err);
     return rc ? rc : sb__state_body(s->main, err);
 }
 
@@ -147,7 +148,7 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     };
     pthread_mutex_init(&s->lock, NULL);
     sb__memory_init(s);
-    sb__codes_init(&s->codes, env->paths->workloads);
+    sb__codes_init(&s->codes, sb__call_names);
     sb_sequences_init(
         &s->sequences, env->run->share.rank, env->run->share.ranks);
     sb_clock_init(&s->clock);

@@ -10,14 +10,15 @@
 #include <lualib.h>
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "script/pool.h"
 #include "script/script.h"
+#include "kit/rng.h"
+#include "loop/waiter.h"
 #include "script/sequence.h"
+#include "script/turn.ffi.h"
 
 // sysbench.version
 #ifdef PACKAGE_VERSION
@@ -43,18 +44,20 @@ struct sb__code;
 struct sb__codes {
     pthread_mutex_t lock;
     struct sb__code *first;
-    const char *workloads; // the folder of the installed workloads
-    bool needs_full;
+    const char *const *names;
+    _Atomic bool named; // one of the names is in the code of a script
 };
 
-void sb__codes_init(struct sb__codes *c, const char *workloads);
+// names: up to NULL, or NULL. Valid until sb__codes_done().
+void sb__codes_init(struct sb__codes *c, const char *const *names);
 void sb__codes_done(struct sb__codes *c);
 // Called once in a new state, after its libraries are loaded and before a
 // script runs.
 void sb__codes_begin(lua_State *L);
-// True if the code of a script contains a name that lazy tables do not support
-// (sb__lazy_unsupported()).
-bool sb__codes_need_full(struct sb__codes *c);
+// The function on the stack top, which one of the following has pushed, has
+// returned: another user of the state may run it. So the functions that it
+// creates for users are of the same prototypes, which LuaJIT compiles once.
+void sb__codes_give_back(lua_State *L);
 // Push the loaded chunk and return 0, or push an error message and return a Lua
 // status.
 // dir: the descriptor of the folder where a relative path begins, or AT_FDCWD.
@@ -62,11 +65,12 @@ int sb__codes_file(
     struct sb__codes *c, lua_State *L, int dir, const char *path);
 int sb__codes_text(struct sb__codes *c, lua_State *L, const char *chunk,
     const char *text, size_t len);
+// Code of the program, without line numbers.
+int sb__codes_own(struct sb__codes *c, lua_State *L, const char *chunk,
+    const char *text, size_t len);
 int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name);
-// Declares an embedded .ffi.h ("sql") in this state: its types, once, and the
-// listed functions (names separated by spaces), or all if NULL. Every
-// declaration costs memory in every state. Raises Lua errors.
-void sb__cdef(lua_State *L, const char *name, const char *functions);
+// Declares an embedded .ffi.h ("sql") in this state, once. Raises Lua errors.
+void sb__cdef(lua_State *L, const char *name);
 
 // Finding -----------------------------------------------------------------
 
@@ -96,31 +100,101 @@ int sb__find_path(char **out);
 
 // States ------------------------------------------------------------------
 
-// One Lua state with what belongs to it.
-struct sb__state {
+// Whether users of a worker may share a Lua state. An installed workload may.
+// With a script of the user, the first user has a state of its own; if its body
+// and thread_init() change what users would share, none may.
+enum sb__sharing {
+    SB__SHARING_UNKNOWN,
+    SB__SHARING_TRIED,
+    SB__SHARES,
+    SB__ALONE
+};
+
+// Users that may share a Lua state. More would share the collector's pauses.
+#define SB__USERS_PER_STATE 1000
+
+struct sb__bson;
+struct sb__state;
+
+// A Lua state: its libraries and the API, for one user or for several users of
+// one worker, whose threads of Lua run in turn. Only the thread of the worker
+// uses it.
+struct sb__vm {
+    struct sb__vm *next; // in script->vms, under script->lock
     lua_State *L;
     struct sb_script *script;
+    const void *worker; // of its users; NULL: not shared
+    bool of_users;
+    unsigned users; // that it has
+    struct sb_turn turn;
+    struct sb__state *now;   // whose turn it is, or was last
+    struct sb__state *first; // of its users
+    struct sb__state *left;  // users that left, and whose handles Lua still has
+    lua_Alloc alloc;         // Lua's own
+    void *alloc_arg;
+    struct sb__bson *bson; // what its documents are written to, or NULL
+    int priv;              // registry references: the table of embedded modules
+    int base;              // and the globals, without those of a user
+    bool closing;          // only finalizers still run
+    unsigned watching;     // users whose lines are watched
+    bool compiled;         // LuaJIT did so before they were
+    bool compiles;         // it is to do so when half of the users are warm
+    unsigned warm;         // users that have had their first events
+};
+
+// A user of a script, or the main thread: a thread of Lua with its globals.
+struct sb__state {
+    lua_State *L;
+    struct sb__vm *vm;
+    struct sb__state *next; // in vm->first or vm->left
+    struct sb_script *script;
     struct sb_user *user;     // NULL in the main and the report state
+    struct sb_fiber *fiber;   // of the user, if its state is shared
     struct sb_random *random; // the user's, or &own
     struct sb_random own;
+    struct sb_rng math; // of math.random()
     struct sb_db_ctx ctx;
-    struct sb__pool pool;
-    jmp_buf *creating;  // where to go if memory is refused to lua_newstate()
     unsigned tid;       // of all ranks
     unsigned local_tid; // of this process
-    int priv; // registry references: the table of embedded modules ...
-    int run;  // ... and run() of user.lua
+    int slot;           // of the user's table in sb.users
+    int thread;         // registry references: L, and run() of user.lua
+    int run;
     _Atomic bool canceled;
     bool own_loop;           // the script has a thread_run()
     bool counted;            // sb__libs_user_begins() was called
-    bool closing;            // only finalizers still run
     struct sb__lines *lines; // while they are watched, or NULL
 };
 
+// Before code of the user runs, and after it. Between them, its fiber must not
+// wait if the state is shared.
+static inline void sb__state_enter(struct sb__state *st)
+{
+    struct sb__vm *vm = st->vm;
+
+    vm->now = st;
+    vm->turn.user = st->user;
+    vm->turn.random = st->random;
+    vm->turn.math = &st->math;
+    vm->turn.ctx = &st->ctx;
+    vm->turn.slot = (uint32_t)st->slot;
+    if (st->fiber)
+        sb_fiber_pin(st->fiber,
+            "a script waited in a function that it called by its FFI, with "
+            "users that share a Lua state (--workers=users gives each its "
+            "own)");
+}
+
+static inline void sb__state_leave(struct sb__state *st)
+{
+    if (st->fiber)
+        sb_fiber_pin(st->fiber, NULL);
+}
+
 // Creates a state with the API loaded; the body of the script has not run yet.
-// tid is used only if user is NULL. 0, SB_ENOMEM or SB_ESCRIPT.
+// tid is used only if user is NULL. shared: other users of the worker may share
+// the Lua state. 0, SB_ENOMEM or SB_ESCRIPT.
 int sb__state_new(struct sb__state **out, struct sb_script *s,
-    struct sb_user *user, unsigned tid, struct sb_err *err);
+    struct sb_user *user, unsigned tid, bool shared, struct sb_err *err);
 void sb__state_free(struct sb__state *st); // NULL is allowed
 // randoms.c. The random numbers of a user. NULL if out of memory.
 struct sb_random *sb__random_of(struct sb_script *s, struct sb_user *u);
@@ -128,15 +202,15 @@ void sb__randoms_done(struct sb_script *s);
 // memory.c. Memory for the states of users when the system refuses more.
 void sb__memory_init(struct sb_script *s);
 void sb__memory_done(struct sb_script *s);
-// Called by the pool of a state (struct sb__state). While Lua creates the
-// state, it ends that with longjmp(). For a user, it ends the run, with the
-// reserve for what the user still needs to end its event.
-void sb__memory_refused(void *state);
+// The system has refused memory to the state: for a user, ends the run, with
+// the reserve for what the user still needs to end its event.
+void sb__memory_refused(struct sb__vm *vm);
 // Runs the script's body. 0 or SB_E*.
 int sb__state_body(struct sb__state *st, struct sb_err *err);
 // Makes the values of options available to the script. 0 or SB_E*.
 int sb__state_options(struct sb__state *st, struct sb_err *err);
-// Frees the memory that was used only for loading.
+// The user is ready: frees the memory that was used only for loading, if the
+// state has one user.
 void sb__state_trim(struct sb__state *st);
 
 // Calls the function on the stack with its nargs arguments; `what` names it in
@@ -168,11 +242,16 @@ bool sb__state_push(struct sb__state *st, const char *table, const char *name);
 // True if sb__state_push() would push a function.
 bool sb__state_has(struct sb__state *st, const char *table, const char *name);
 
+// Whether LuaJIT compiles in this state: jit.status() (lines.c).
+bool sb__compiles(lua_State *L);
+
 // Lines (lines.c): to find the one that holds up the other users of a worker.
 // Called when the loop of a user's events has ended: begins or ends to note
 // which line runs, if sb_user_lines() asks for it. Returns true if the loop has
 // to run again. Only outside of compiled code, so from a function of Lua's API.
 bool sb__lines_switch(struct sb__state *st);
+// Ends that, when the user goes.
+void sb__lines_end(struct sb__state *st);
 // user_held of struct sb_workload_ops, for the state.
 enum sb_held sb__lines_held(
     struct sb__state *st, const struct sb_hold *hold, char *what, size_t size);
@@ -183,36 +262,19 @@ void sb__compat_enter(struct sb__state *st); // NULL: none
 
 // Pushes the Lua module of the driver whose name is argument 1, as a function,
 // and the driver's file, or nil and the reason; returns 2 (driver.c).
-int sb__driver_chunk(struct sb__state *st);
+int sb__driver_chunk(lua_State *L, struct sb__state *st);
 
-// Replace luaL_openlibs() and sb__options_push(): they make lazy tables, which
-// are filled when a script uses them. Raise Lua errors.
-void sb__lazy_libs(lua_State *L);
-void sb__lazy_options(lua_State *L, const struct sb_script *s);
-// Argument 1 is a table: class -> names of modules, separated by blanks. Pushes
-// the metatable of these classes, which are tables of methods. It loads the
-// modules, in this order, until one of them has defined the method. api: the
-// registry reference of the private table. Returns 1. Raises Lua errors.
-int sb__lazy_methods(lua_State *L, int api);
-// Fills the lazy tables of the state, if it has any. Returns a Lua status, and
-// pushes the error if it is not 0.
-int sb__lazy_fill(lua_State *L);
-// True if the bytecode may behave differently with lazy tables.
-bool sb__lazy_unsupported(const char *code, size_t len);
+// The functions that may wait (calls.c), for a shared state. Argument 1 is the
+// turn as cdata. Pushes a table: name -> function. Returns 1. Raises Lua
+// errors.
+int sb__calls_push(lua_State *L, struct sb__vm *vm);
+// The names of these functions, and of others that wait, up to NULL: a script
+// that has one of them in its code calls it by its FFI.
+extern const char *const sb__call_names[];
 
-// In the registry: the seed of math.random().
-#define SB__SEED "sysbench.seed"
-
-// In the registry: struct sb__state.
-#define SB__STATE "sysbench.state"
-
-// Replace Lua's print(), os.exit(), and ffi.load(), and seed
-// math.random() (libs.c). The library is on the stack top, except for
-// sb__libs_init(), which changes globals.
-void sb__libs_init(lua_State *L);
-void sb__libs_os(lua_State *L);
-void sb__libs_math(lua_State *L);
-void sb__libs_ffi(lua_State *L);
+// Replaces Lua's print(), os.exit(), ffi.load() and others (libs.c). Changes
+// globals. Raises Lua errors.
+void sb__libs_init(lua_State *L, struct sb__vm *vm);
 // A user has got its state, or is about to lose it. If the process calls exit()
 // between them, a warning says so. Any thread.
 void sb__libs_user_begins(void);
@@ -236,9 +298,12 @@ struct sb_script {
     struct sb_workload workload;
     struct sb_clock clock; // of the main and the report state
     struct sb__codes codes;
-    pthread_mutex_t lock; // protects `randoms`
+    pthread_mutex_t lock; // protects `randoms`, and what says so
     struct sb_sequences sequences;
     struct sb__state *main, *report;
+    struct sb__vm *vms;                // the shared states; under `lock`
+    enum sb__sharing sharing;          // both under `lock`
+    struct sb_wait_list sharing_known; // users that wait for that
     char *given;       // the name as typed, NULL for standard input
     char *name;        // "oltp_read_write"
     char *title;       // of its option table: "oltp_read_write.lua options"
@@ -275,8 +340,6 @@ bool sb__options_idle(const struct sb_script *s, const char *name);
 // Finds an option of this script, or of the program.
 bool sb__options_find(
     const struct sb_script *s, const char *name, struct sb_opt_view *view);
-// Pushes the value of s->values[i].
-void sb__options_push_one(lua_State *L, const struct sb_script *s, size_t i);
 // Prints the options that the script declares, for its `help` command.
 void sb__options_help(const struct sb_script *s);
 // Argument 1 is a command, argument 2 a workload with its options (optional).
@@ -293,7 +356,7 @@ void sb__commands_done(struct sb_script *s);
 // u->part[] is set also if the body fails. Called by the user's thread. 0 or
 // SB_E*.
 int sb__workload_attach(struct sb_script *s, struct sb_user *u,
-    struct sb__state **out, struct sb_err *err);
+    enum sb__sharing sharing, struct sb__state **out, struct sb_err *err);
 
 extern const struct sb_workload_ops sb__script_ops;
 

@@ -65,7 +65,7 @@ function sequence:finished()
    return C.sb_sequence_finished(self)
 end
 
-ffi.metatype("struct sb_sequence", {
+sb.metatype("struct sb_sequence", {
    __index = sequence,
    __tostring = function() return "<sequence>" end
 })

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Lua states: one for the main thread, one for every user, one for report
-// hooks. The C functions and values of a state are in its private table, which
-// embedded modules get as their argument.
+// Lua states, and their users: a state of the main thread, one for report
+// hooks, and those of users, of which the users of a worker share one. Each
+// user is a thread of Lua with its own globals. The C functions and values of a
+// state are in its private table, which embedded modules get as their argument.
+#include <luajit.h>
+
 #include <assert.h>
 #include <fcntl.h>
 #include <fenv.h>
@@ -12,6 +15,7 @@
 #include "base/log.h"
 #include "kit/limits.h"
 #include "kit/locale.h"
+#include "loop/fiber.h"
 #include "script/abi.ffi.h"
 #include "script/bson.h"
 #include "script/script_private.h"
@@ -24,37 +28,48 @@ uint32_t sb_script_abi(void)
     return SB_SCRIPT_ABI;
 }
 
-static struct sb__state *self(lua_State *L)
+static struct sb__vm *vm_of(lua_State *L)
 {
     return lua_touserdata(L, lua_upvalueindex(1));
 }
 
-// cdef(name [, functions])
+// Whose turn it is.
+static struct sb__state *self(lua_State *L)
+{
+    return vm_of(L)->now;
+}
+
+// cdef(name): declares an embedded header, "sql"
 static int api_cdef(lua_State *L)
 {
-    sb__cdef(L, luaL_checkstring(L, 1), luaL_optstring(L, 2, NULL));
+    sb__cdef(L, luaL_checkstring(L, 1));
     return 0;
 }
 
-// module(name [, temporary]): returns the result of an embedded module, which
-// is run once, with the private table. temporary: the result is not kept, so
-// the module runs in each call.
+// module(name [, ...]): returns the result of an embedded module. Without other
+// arguments, it is run once, with the private table; its globals are those of
+// the state. With others, which it gets in addition, it is run in each call,
+// and nothing is kept.
 static int api_module(lua_State *L)
 {
-    struct sb__state *st = self(L);
+    struct sb__vm *vm = vm_of(L);
     const char *name = luaL_checkstring(L, 1);
-    bool temporary = lua_toboolean(L, 2);
+    int args = lua_gettop(L) - 1;
 
     luaL_findtable(L, LUA_REGISTRYINDEX, "sysbench.modules", 8);
     lua_getfield(L, -1, name);
     if (!lua_isnil(L, -1))
         return 1;
     lua_pop(L, 1);
-    if (sb__codes_module(&st->script->codes, L, name))
+    if (sb__codes_module(&vm->script->codes, L, name))
         return lua_error(L);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, st->priv);
-    lua_call(L, 1, 1);
-    if (!temporary) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vm->base);
+    lua_setfenv(L, -2);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vm->priv);
+    for (int i = 0; i < args; i++)
+        lua_pushvalue(L, 2 + i);
+    lua_call(L, 1 + args, 1);
+    if (args == 0) {
         lua_pushvalue(L, -1);
         lua_setfield(L, -3, name);
     }
@@ -92,14 +107,14 @@ static int api_bson(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
-    sb__bson_open(L);
+    vm_of(L)->bson = sb__bson_open(L);
     return 0;
 }
 
 // driver_chunk(name) -> the driver's Lua module as a function, and its file
 static int api_driver_chunk(lua_State *L)
 {
-    return sb__driver_chunk(self(L));
+    return sb__driver_chunk(L, self(L));
 }
 
 // idle_option(name) -> whether it is an option of a driver that is not loaded
@@ -132,8 +147,19 @@ static int api_dofile(lua_State *L)
     lua_settop(L, 1);
     if (sb__codes_file(&self(L)->script->codes, L, AT_FDCWD, path))
         return lua_error(L);
+    lua_pushvalue(L, 2);
     lua_call(L, 0, LUA_MULTRET);
-    return lua_gettop(L) - 1;
+    lua_pushvalue(L, 2);
+    sb__codes_give_back(L);
+    return lua_gettop(L) - 2;
+}
+
+// give_back(chunk): see sb__codes_give_back()
+static int api_give_back(lua_State *L)
+{
+    lua_settop(L, 1);
+    sb__codes_give_back(L);
+    return 0;
 }
 
 // Pushes the message of package.searchpath() for a missing module.
@@ -171,19 +197,10 @@ static int api_loader(lua_State *L)
 }
 
 static void add_function(
-    lua_State *L, struct sb__state *st, const char *name, lua_CFunction f)
+    lua_State *L, struct sb__vm *vm, const char *name, lua_CFunction f)
 {
-    lua_pushlightuserdata(L, st);
+    lua_pushlightuserdata(L, vm);
     lua_pushcclosure(L, f, 1);
-    lua_setfield(L, -2, name);
-}
-
-static void add_pointer(lua_State *L, const char *name, void *p)
-{
-    if (p)
-        lua_pushlightuserdata(L, p);
-    else
-        lua_pushnil(L);
     lua_setfield(L, -2, name);
 }
 
@@ -200,9 +217,36 @@ static int api_watch_lines(lua_State *L)
     return 1;
 }
 
-static int api_extended(lua_State *L)
+// count(): the number of users that the state has
+static int api_count(lua_State *L)
 {
-    return sb__lazy_methods(L, self(L)->priv);
+    lua_pushinteger(L, (lua_Integer)vm_of(L)->users);
+    return 1;
+}
+
+// warmed(): another user has had its first events
+static int api_warmed(lua_State *L)
+{
+    struct sb__vm *vm = vm_of(L);
+
+    if (++vm->warm * 2 >= vm->users && vm->compiles) {
+        luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
+        vm->compiles = false; // only once
+    }
+    return 0;
+}
+
+// calls(turn): see sb__calls_push()
+static int api_calls(lua_State *L)
+{
+    return sb__calls_push(L, vm_of(L));
+}
+
+// options(): returns a table with the values of all options
+static int api_options(lua_State *L)
+{
+    sb__options_push(L, self(L)->script);
+    return 1;
 }
 
 // check_name(name, what, level): raises an error unless it is a string that C
@@ -229,33 +273,36 @@ static int api_more(lua_State *L)
         { "bson", api_bson },
         { "check_name", api_check_name },
         { "command_line", api_command_line },
-        { "extended", api_extended },
+        { "count", api_count },
+        { "give_back", api_give_back },
         { "help", api_help },
         { "driver_chunk", api_driver_chunk },
         { "idle_option", api_idle_option },
         { "notice", api_notice },
+        { "options", api_options },
         { "warning", api_warning },
+        { "warmed", api_warmed },
         { "watch_lines", api_watch_lines },
     };
-    struct sb__state *st = self(L);
-    struct sb_script *s = st->script;
+    struct sb__vm *vm = vm_of(L);
+    struct sb_script *s = vm->script;
     const char *name = luaL_checkstring(L, 2);
 
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         if (strcmp(name, functions[i].name) == 0) {
-            lua_pushlightuserdata(L, st);
+            lua_pushlightuserdata(L, vm);
             lua_pushcclosure(L, functions[i].func, 1);
             return 1;
         }
     }
     if (strcmp(name, "given") == 0)
         lua_pushstring(L, s->given ? s->given : "-");
+    else if (strcmp(name, "legacy") == 0)
+        lua_pushboolean(L, s->legacy);
     else if (strcmp(name, "version") == 0)
         lua_pushstring(L, SB_SCRIPT_VERSION);
     else if (strcmp(name, "max_open_files") == 0)
         lua_pushnumber(L, sb_limit_files());
-    else if (strcmp(name, "local_tid") == 0)
-        lua_pushinteger(L, (lua_Integer)st->local_tid);
     else if (strcmp(name, "rank") == 0)
         lua_pushinteger(L, (lua_Integer)s->env.run->share.rank);
     else if (strcmp(name, "ranks") == 0)
@@ -267,99 +314,168 @@ static int api_more(lua_State *L)
     return 1;
 }
 
-static void add_ffi(lua_State *L)
+static void add_ffi(lua_State *L, struct sb__vm *vm)
 {
     lua_getglobal(L, "require");
     lua_pushstring(L, "ffi");
     lua_call(L, 1, 1);
     lua_getfield(L, -1, "cdef");
     lua_setfield(L, LUA_REGISTRYINDEX, "sysbench.cdef");
-    sb__libs_ffi(L);
+    lua_pushvalue(L, -1);
+    lua_setglobal(L, "ffi");
+    sb__libs_init(L, vm);
     lua_getfield(L, -1, "C");
     lua_setfield(L, -3, "C");
     lua_setfield(L, -2, "ffi");
 }
 
-static void add_private(lua_State *L, struct sb__state *st)
+static void add_private(lua_State *L, struct sb__vm *vm)
 {
-    const struct sb_script *s = st->script;
+    const struct sb_script *s = vm->script;
 
     lua_createtable(L, 0, 16);
     lua_pushvalue(L, -1);
-    st->priv = luaL_ref(L, LUA_REGISTRYINDEX);
-    add_function(L, st, "cdef", api_cdef);
-    add_function(L, st, "module", api_module);
+    vm->priv = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pushvalue(L, LUA_GLOBALSINDEX);
+    vm->base = luaL_ref(L, LUA_REGISTRYINDEX);
+    add_function(L, vm, "cdef", api_cdef);
+    add_function(L, vm, "module", api_module);
+    add_function(L, vm, "calls", api_calls);
     lua_pushcfunction(L, sb__on_error);
     lua_setfield(L, -2, "on_error");
-    add_pointer(L, "user", st->user);
-    add_pointer(L, "random", st->random);
-    add_pointer(L, "ctx", &st->ctx);
-    lua_pushinteger(L, (lua_Integer)st->tid);
-    lua_setfield(L, -2, "tid");
+    lua_pushboolean(L, vm->of_users);
+    lua_setfield(L, -2, "user");
+    lua_pushboolean(L, vm->worker != NULL);
+    lua_setfield(L, -2, "shared");
+    lua_pushlightuserdata(L, &vm->turn);
+    lua_setfield(L, -2, "turn");
     add_string(L, "command", s->command);
     add_string(L, "path", s->path);
     lua_pushboolean(L, s->installed);
     lua_setfield(L, -2, "installed");
     add_string(L, "jit_command", s->env.luajit_cmd ? s->env.luajit_cmd : "");
-    add_ffi(L);
+    add_ffi(L, vm);
     lua_createtable(L, 0, 1);
-    add_function(L, st, "__index", api_more);
+    add_function(L, vm, "__index", api_more);
     lua_setmetatable(L, -2);
     lua_pop(L, 1);
 }
 
-static void set_loading(lua_State *L, struct sb__state *st)
+static void set_loading(lua_State *L, struct sb__vm *vm)
 {
     lua_getglobal(L, "package");
     // Append the library's default path, for the jit.* modules.
-    lua_pushfstring(L, "%s;", st->script->module_path);
+    lua_pushfstring(L, "%s;", vm->script->module_path);
     lua_getfield(L, -2, "path");
     lua_concat(L, 2);
     lua_setfield(L, -2, "path");
     lua_getfield(L, -1, "loaders");
-    lua_pushlightuserdata(L, st);
+    lua_pushlightuserdata(L, vm);
     lua_pushcclosure(L, api_loader, 1);
     lua_rawseti(L, -2, 2);
     lua_pop(L, 2);
-    lua_pushlightuserdata(L, st);
+    lua_pushlightuserdata(L, vm);
     lua_pushcclosure(L, api_dofile, 1);
     lua_setglobal(L, "dofile");
 }
 
 static int build(lua_State *L)
 {
-    struct sb__state *st = lua_touserdata(L, 1);
+    struct sb__vm *vm = lua_touserdata(L, 1);
 
     lua_gc(L, LUA_GCSTOP, 0); // nearly all that follows stays
-    lua_pushnumber(L, sb_random_seed_of(st->random));
-    lua_setfield(L, LUA_REGISTRYINDEX, SB__SEED);
-    lua_pushlightuserdata(L, st);
-    lua_setfield(L, LUA_REGISTRYINDEX, SB__STATE);
-    // The main state and the report state need not save memory.
-    if (st->user && !sb__codes_need_full(&st->script->codes)) {
-        sb__lazy_libs(L);
-    } else {
-        luaL_openlibs(L);
-        lua_getglobal(L, "math");
-        sb__libs_math(L);
-        lua_getglobal(L, "os");
-        sb__libs_os(L);
-        lua_pop(L, 2);
-    }
+    luaL_openlibs(L);
     sb__codes_begin(L);
-    sb__libs_init(L);
-    set_loading(L, st);
-    add_private(L, st);
-    lua_pushlightuserdata(L, st);
+    set_loading(L, vm);
+    add_private(L, vm);
+    lua_pushlightuserdata(L, vm);
     lua_pushcclosure(L, api_module, 1);
     lua_pushstring(L, "sysbench");
-    lua_call(L, 1, 1);
-    lua_setglobal(L, "sysbench");
-    if (st->user)
+    lua_call(L, 1, 0);
+    if (vm->worker && sb__compiles(L)) {
+        vm->compiles = true;
+        luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
+    }
+    if (vm->of_users)
         lua_gc(L, LUA_GCSETPAUSE, SB__PAUSE_LOADING);
     lua_gc(L, LUA_GCCOLLECT, 0); // ends the stop
     return 0;
 }
+
+// LuaJIT's own allocation, but a refusal becomes known.
+static void *allocate(void *arg, void *old, size_t size, size_t more)
+{
+    struct sb__vm *vm = arg;
+    void *p = vm->alloc(vm->alloc_arg, old, size, more);
+
+    if (p || more == 0)
+        return p;
+    sb__memory_refused(vm);
+    return vm->alloc(vm->alloc_arg, old, size, more);
+}
+
+static int no_memory(const struct sb_user *user, struct sb_err *err)
+{
+    char limit[80];
+
+    sb_limit_of_memory(limit, sizeof(limit));
+    if (!user)
+        return sb_err_set(
+            err, SB_ENOMEM, "out of memory for a Lua state%s", limit);
+    return sb_err_set(err, SB_ENOMEM,
+        "out of memory for the Lua state of user %u%s", user->number, limit);
+}
+
+static void vm_free(struct sb__vm *vm)
+{
+    vm->closing = true;
+    // Lua finalizers free connections, so the contexts must still exist.
+    if (vm->L) {
+        lua_setallocf(vm->L, vm->alloc, vm->alloc_arg);
+        lua_close(vm->L);
+    }
+    free(vm);
+}
+
+// st: the first user, which is in no state yet.
+static int vm_new(struct sb__vm **out, struct sb__state *st, const void *worker,
+    struct sb_err *err)
+{
+    struct sb__vm *vm = calloc(1, sizeof(*vm));
+    int rc;
+
+    *out = NULL;
+    if (!vm)
+        return no_memory(st->user, err);
+    vm->script = st->script;
+    vm->worker = worker;
+    vm->of_users = st->user != NULL;
+    vm->priv = vm->base = LUA_NOREF;
+    vm->now = st;
+    vm->L = luaL_newstate();
+    if (!vm->L) {
+        free(vm);
+        return no_memory(st->user, err);
+    }
+    vm->alloc = lua_getallocf(vm->L, &vm->alloc_arg);
+    lua_setallocf(vm->L, allocate, vm);
+    lua_atpanic(vm->L, sb__on_panic);
+    lua_pushcfunction(vm->L, sb__on_error);
+    lua_pushcfunction(vm->L, build);
+    lua_pushlightuserdata(vm->L, vm);
+    rc = lua_pcall(vm->L, 1, 0, 1);
+    if (rc) {
+        rc = sb_err_set(err, rc == LUA_ERRMEM ? SB_ENOMEM : SB_ESCRIPT, "%s",
+            sb__error_text(vm->L, false));
+        vm_free(vm);
+        return rc;
+    }
+    lua_settop(vm->L, 0);
+    *out = vm;
+    return 0;
+}
+
+// Users -----------------------------------------------------------------------
 
 static bool wait_user(void *user, uint64_t ns)
 {
@@ -376,41 +492,125 @@ static bool user_over(void *user)
     return sb_user_stopped(user);
 }
 
-// Returns a new Lua state, or NULL without memory. When memory is refused,
-// LuaJIT would close the unfinished state, and some versions crash then: so
-// sb__memory_refused() jumps back to here. What the unfinished state has
-// beside the pool is lost, a few KiB.
-static lua_State *new_lua(struct sb__state *st)
+static void init_context(struct sb__state *st)
 {
-    jmp_buf refused;
-    lua_State *L;
+    struct sb_script *s = st->script;
+    struct sb_user *user = st->user;
 
-    if (_setjmp(refused)) {
-        st->creating = NULL;
-        return NULL;
-    }
-    st->creating = &refused;
-    L = lua_newstate(sb__pool_alloc, &st->pool);
-    if (!L) // LuaJIT with 32-bit references allows only its own allocator
-        L = luaL_newstate();
-    st->creating = NULL;
-    return L;
+    sb_db_ctx_init(&st->ctx, s->env.drivers, user ? &user->rec : NULL,
+        user ? &user->clock : &s->clock, st->tid, s->env.random->seed);
+    st->ctx.own = s->env.db;
+    if (!user)
+        return;
+    st->ctx.wait = wait_user;
+    st->ctx.late = late_user;
+    st->ctx.over = user_over;
+    st->ctx.waiter = sb_user_waiter(user);
+    st->ctx.wait_arg = user;
+    st->ctx.waits = sb_user_waits(user);
+    st->ctx.prefetch = sb_user_prefetch(user);
 }
 
-static int no_memory(const struct sb_user *user, struct sb_err *err)
+// Makes a thread of Lua with globals of its own, copies of the state's.
+// Argument 1: struct sb__state.
+static int open_user(lua_State *L)
 {
-    char limit[80];
+    struct sb__state *st = lua_touserdata(L, 1);
+    struct sb__vm *vm = st->vm;
 
-    sb_limit_of_memory(limit, sizeof(limit));
-    if (!user)
-        return sb_err_set(
-            err, SB_ENOMEM, "out of memory for a Lua state%s", limit);
-    return sb_err_set(err, SB_ENOMEM,
-        "out of memory for the Lua state of user %u%s", user->number, limit);
+    st->L = lua_newthread(L);
+    lua_pushvalue(L, -1);
+    st->thread = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_createtable(L, 0, 60);
+    int globals = lua_gettop(L);
+
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vm->base);
+    lua_pushnil(L);
+    while (lua_next(L, globals + 1)) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, globals);
+    }
+    lua_settop(L, globals);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vm->priv);
+    lua_getfield(L, -1, "users");
+    lua_getfield(L, -2, "new_user");
+    lua_pushvalue(L, globals);
+    lua_pushinteger(L, (lua_Integer)st->tid);
+    lua_pushinteger(L, (lua_Integer)st->local_tid);
+    lua_call(L, 3, 1);
+    st->slot = luaL_ref(L, -2);
+    lua_pushvalue(L, globals);
+    lua_xmove(L, st->L, 1);
+    lua_replace(st->L, LUA_GLOBALSINDEX);
+    return 0;
+}
+
+// Returns a shared state of the worker that has room, or NULL.
+static struct sb__vm *find_vm(struct sb_script *s, const void *worker)
+{
+    struct sb__vm *vm;
+
+    pthread_mutex_lock(&s->lock);
+    vm = s->vms;
+    while (vm && (vm->worker != worker || vm->users == SB__USERS_PER_STATE))
+        vm = vm->next;
+    pthread_mutex_unlock(&s->lock);
+    return vm;
+}
+
+static void list_vm(struct sb__vm *vm)
+{
+    struct sb_script *s = vm->script;
+
+    pthread_mutex_lock(&s->lock);
+    vm->next = s->vms;
+    s->vms = vm;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void unlist_vm(struct sb__vm *vm)
+{
+    struct sb_script *s = vm->script;
+    struct sb__vm **p = &s->vms;
+
+    pthread_mutex_lock(&s->lock);
+    while (*p != vm)
+        p = &(*p)->next;
+    *p = vm->next;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static int enter_vm(
+    struct sb__state *st, const void *worker, struct sb_err *err)
+{
+    struct sb__vm *vm = worker ? find_vm(st->script, worker) : NULL;
+    int rc;
+
+    if (!vm) {
+        rc = vm_new(&vm, st, worker, err);
+        if (rc)
+            return rc;
+        if (worker)
+            list_vm(vm);
+    }
+    st->vm = vm;
+    vm->users++;
+    st->next = vm->first;
+    vm->first = st;
+    lua_pushcfunction(vm->L, sb__on_error);
+    lua_pushcfunction(vm->L, open_user);
+    lua_pushlightuserdata(vm->L, st);
+    rc = lua_pcall(vm->L, 1, 0, 1);
+    if (rc)
+        rc = sb_err_set(err, rc == LUA_ERRMEM ? SB_ENOMEM : SB_ESCRIPT, "%s",
+            sb__error_text(vm->L, false));
+    lua_settop(vm->L, 0);
+    return rc;
 }
 
 int sb__state_new(struct sb__state **out, struct sb_script *s,
-    struct sb_user *user, unsigned tid, struct sb_err *err)
+    struct sb_user *user, unsigned tid, bool shared, struct sb_err *err)
 {
     struct sb__state *st = calloc(1, sizeof(*st));
     int rc;
@@ -423,34 +623,18 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
     st->tid = user ? user->number : tid;
     st->local_tid = user ? user->id : tid;
     st->random = user ? sb__random_of(s, user) : &st->own;
-    st->priv = st->run = LUA_NOREF;
+    st->slot = st->thread = st->run = LUA_NOREF;
     if (!user)
         sb_random_init(&st->own, s->env.random, MAIN_STREAM - tid);
-    sb_db_ctx_init(&st->ctx, s->env.drivers, user ? &user->rec : NULL,
-        user ? &user->clock : &s->clock, st->tid, s->env.random->seed);
-    st->ctx.wait = user ? wait_user : NULL;
-    st->ctx.late = user ? late_user : NULL;
-    st->ctx.over = user ? user_over : NULL;
-    st->ctx.waiter = user ? sb_user_waiter(user) : NULL;
-    st->ctx.wait_arg = user;
-    st->ctx.waits = user ? sb_user_waits(user) : NULL;
-    st->ctx.prefetch = user ? sb_user_prefetch(user) : NULL;
-    st->ctx.own = s->env.db;
+    init_context(st);
     if (!st->random) {
         sb__state_free(st);
         return no_memory(user, err);
     }
-    st->pool.refused = sb__memory_refused;
-    st->pool.arg = st;
-    st->L = new_lua(st);
-    if (!st->L) {
-        sb__state_free(st);
-        return no_memory(user, err);
-    }
-    lua_atpanic(st->L, sb__on_panic);
-    lua_pushcfunction(st->L, build);
-    lua_pushlightuserdata(st->L, st);
-    rc = sb__state_call(st, "sysbench", 1, 0, err);
+    sb_script_randomseed(&st->math, sb_random_seed_of(st->random));
+    if (shared)
+        st->fiber = sb_user_waiter(user)->fiber;
+    rc = enter_vm(st, st->fiber ? sb_fiber_loop(st->fiber) : NULL, err);
     if (rc) {
         sb__state_free(st);
         return rc;
@@ -462,22 +646,94 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
     return 0;
 }
 
+static void context_done(struct sb__state *st)
+{
+    sb_db_ctx_done(&st->ctx);
+    free(st);
+}
+
+// Frees those of the users that left whose handles Lua has collected.
+static void free_left(struct sb__vm *vm)
+{
+    struct sb__state **p = &vm->left, *st;
+
+    while ((st = *p) != NULL) {
+        if (!vm->closing && !sb_db_ctx_unused(&st->ctx)) {
+            p = &st->next;
+            continue;
+        }
+        *p = st->next;
+        context_done(st);
+    }
+}
+
+static int close_user(lua_State *L)
+{
+    struct sb__state *st = lua_touserdata(L, 1);
+
+    luaL_unref(L, LUA_REGISTRYINDEX, st->thread);
+    luaL_unref(L, LUA_REGISTRYINDEX, st->run);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, st->vm->priv);
+    lua_getfield(L, -1, "users");
+    luaL_unref(L, -1, st->slot);
+    return 0;
+}
+
+// The user leaves its state to the others.
+static void leave_vm(struct sb__state *st)
+{
+    struct sb__vm *vm = st->vm;
+
+    // Lua's collector needs some turn for finalizers.
+    vm->now = vm->first;
+    sb__state_enter(vm->first);
+    sb__state_leave(vm->first);
+    if (lua_cpcall(vm->L, close_user, st))
+        lua_settop(vm->L, 0);
+    free_left(vm);
+    st->next = vm->left;
+    vm->left = st;
+}
+
 void sb__state_free(struct sb__state *st)
 {
+    struct sb__vm *vm;
+
     if (!st)
         return;
     // No other thread can cancel it.
     assert(!st->user || st->user->part[st->script->workload.slot] != st);
-    st->closing = true;
-    // Lua finalizers free connections, so the context must still exist.
-    if (st->L)
-        lua_close(st->L);
+    sb__lines_end(st);
     if (st->counted)
         sb__libs_user_ends();
-    free(st->lines);
-    sb__pool_done(&st->pool);
-    sb_db_ctx_done(&st->ctx);
-    free(st);
+    vm = st->vm;
+    if (!vm) {
+        context_done(st);
+        return;
+    }
+    if (vm->worker)
+        sb_db_ctx_leave(&st->ctx); // may wait
+    struct sb__state **p = &vm->first;
+
+    while (*p != st)
+        p = &(*p)->next;
+    *p = st->next;
+    vm->users--;
+    if (vm->users > 0) {
+        leave_vm(st);
+        return;
+    }
+    if (vm->worker)
+        unlist_vm(vm);
+    sb__state_enter(st); // for finalizers
+    sb__state_leave(st);
+    vm->closing = true;
+    lua_setallocf(vm->L, vm->alloc, vm->alloc_arg);
+    lua_close(vm->L);
+    vm->L = NULL;
+    free_left(vm);
+    vm_free(vm);
+    context_done(st);
 }
 
 int sb__state_call(struct sb__state *st, const char *what, int nargs,
@@ -491,9 +747,11 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
     lua_pushcfunction(L, sb__on_error);
     lua_insert(L, base);
     sb__compat_enter(st);
+    sb__state_enter(st);
     sb_locale_keep();
     rc = lua_pcall(L, nargs, nresults, base);
     sb_locale_keep();
+    sb__state_leave(st);
     // The main thread prints reports, and users inherit its rounding mode.
     if (!st->user)
         fesetround(FE_TONEAREST);
@@ -527,7 +785,7 @@ int sb__state_module(struct sb__state *st, const char *module,
 {
     int rc;
 
-    lua_pushlightuserdata(st->L, st);
+    lua_pushlightuserdata(st->L, st->vm);
     lua_pushcclosure(st->L, api_module, 1);
     lua_pushstring(st->L, module);
     rc = sb__state_call(st, module, 1, 1, err);
@@ -603,7 +861,12 @@ static int body(struct sb__state *st, struct sb_err *err)
         lua_settop(L, 0);
         return err ? err->code : SB_ESCRIPT;
     }
-    return sb__state_call(st, NULL, 0, 0, err);
+    lua_pushvalue(L, -1);
+    rc = sb__state_call(st, NULL, 0, 0, err);
+    if (rc == 0)
+        sb__codes_give_back(L);
+    lua_settop(L, 0);
+    return rc;
 }
 
 // The script is loaded: the garbage is collected, and then as often as usual.
@@ -620,32 +883,20 @@ int sb__state_body(struct sb__state *st, struct sb_err *err)
 {
     int rc = body(st, err);
 
-    if (st->user)
+    if (st->user && !st->vm->worker)
         loaded(st->L);
     return rc || !st->script->ready ? rc : sb__state_options(st, err);
 }
 
 int sb__state_options(struct sb__state *st, struct sb_err *err)
 {
-    struct sb_script *s = st->script;
-    lua_State *L = st->L;
-    int rc;
+    int rc = sb__state_module(st, "globals", "set_options", err);
 
-    lua_rawgeti(L, LUA_REGISTRYINDEX, st->priv);
-    lua_getfield(L, -1, "sysbench");
-    if (st->user && !sb__codes_need_full(&s->codes))
-        sb__lazy_options(L, s);
-    else
-        sb__options_push(L, s);
-    lua_setfield(L, -2, "opt");
-    lua_pop(L, 2);
-    if (!s->legacy)
-        return 0;
-    rc = sb__state_module(st, "globals", "override", err);
     return rc ? rc : sb__state_call(st, "options", 0, 0, err);
 }
 
 void sb__state_trim(struct sb__state *st)
 {
-    lua_gc(st->L, LUA_GCCOLLECT, 0);
+    if (!st->vm->worker)
+        lua_gc(st->L, LUA_GCCOLLECT, 0);
 }

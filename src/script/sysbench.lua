@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The sysbench table of one Lua state. Parts that a script may not need are
--- loaded when they are first used: there may be thousands of users, each with
--- its own state.
+-- The sysbench table, and the globals of a user. The modules of the program are
+-- loaded once in a Lua state, when they are first used; `turn` and me() tell
+-- them whose turn it is. What a script may change, such as sysbench.rand, is a
+-- copy of its own.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -11,84 +12,145 @@ sb.cdef("abi")
 assert(C.sb_script_abi() == C.SB_SCRIPT_ABI,
        "the embedded Lua modules belong to another build")
 
--- Loads fields when they are first used; those that few scripts use are in
--- sysbench_fields.lua.
-local sysbench = setmetatable({ tid = sb.tid, hooks = {} }, {
-   __index = function(self, name)
-      local value
-      if name == "sql" then
-         value = sb.module("sql")
-      elseif name == "rand" then
-         value = sb.module("random")
-      elseif name ~= "opt" then
-         value = sb.module("sysbench_fields")(name)
-      end
-      if value ~= nil then
-         rawset(self, name, value)
-      end
-      return value
-   end
-})
+sb.cdef("turn")
+local turn = ffi.cast("struct sb_turn *", sb.turn)
+local users = {} -- the tables of new_user(), by turn.slot
+sb.turn, sb.users = turn, users
 
-sysbench.cmdline = setmetatable({
-   command = sb.command,
-   -- Options are declared in one state, before those of the users are created.
-   main_state = not sb.user,
-   -- True for the users of run, which execute events.
-   run_state = sb.user and sb.command == "run" or false,
-   PARALLEL_COMMAND = true
-}, {
-   __index = function(self, name)
-      if name == "options" or name == "commands" then
-         return nil
-      end
-      local value = sb.module("cmdline_fields")(name)
-      if value ~= nil then
-         rawset(self, name, value)
-      end
-      return value
-   end
-})
+-- For the modules of the program: sharing.lua counts the calls of scripts.
+sb.metatype = ffi.metatype
 
-sb.sysbench = sysbench
+-- C functions that may wait.
+sb.wait = sb.shared and sb.calls(turn) or C
 
--- Scripts use the C functions of 1.x, or declare them again. Both begin with
--- ffi.cdef or ffi.C, so they are declared when one of these is first used.
-local cdef = ffi.cdef
-ffi.C, ffi.cdef = nil, nil
-setmetatable(ffi, {
-   __index = function(self, name)
-      if name ~= "C" and name ~= "cdef" then
-         return nil
-      end
-      setmetatable(self, nil)
-      self.C, self.cdef = C, cdef
-      sb.cdef("compat")
-      return rawget(self, name)
-   end
-})
-_G.ffi = ffi
-
--- Globals of older versions.
-_G.thread_id = sb.tid
-_G.test = sb.path
-
-local undefined
-undefined = function(name)
-   -- While the module loads, undefined globals are nil: a script may have set a
-   -- library to nil, which would cause a recursion.
-   undefined = function() end
-   undefined = sb.module("globals").get
-   return undefined(name)
+-- The user whose turn it is.
+function sb.me()
+   return users[turn.slot]
 end
 
-setmetatable(_G, {
-   __index = function(_, name)
-      if type(name) == "string" then
-         return undefined(name)
-      end
+local function copy(t)
+   local new = {}
+   for name, value in pairs(t) do
+      new[name] = value
    end
-})
+   return setmetatable(new, getmetatable(t))
+end
+
+-- The sysbench table ------------------------------------------------------
+
+-- Field of sysbench -> embedded module. Modules that keep something of the user
+-- are loaded for each.
+local modules = {
+   sql = "sql", rand = "random", op = "op", metric = "metric",
+   parallel = "parallel", histogram = "histogram", user = "think",
+   mongodb = "mongodb"
+}
+local own_modules = { db = "legacy", driver = "driver" }
+local sequences = { sequence = 1, local_sequence = 1 }
+local reports = { report_csv = 1, report_json = 1, report_default = 1 }
+
+local constants = {
+   version = sb.version,
+   version_string = "sysbench " .. sb.version,
+   error = { NONE = 0, RESTART_EVENT = 1 },
+   warning = sb.warning,
+   max_open_files = sb.max_open_files,
+   rank = sb.rank, ranks = sb.ranks
+}
+
+local function field(name)
+   if modules[name] then
+      local module = sb.module(modules[name])
+      return type(module) == "table" and copy(module) or module
+   elseif own_modules[name] then
+      return sb.module(own_modules[name], sb.me())
+   elseif sequences[name] then
+      return sb.module("sequence")[name]
+   elseif reports[name] then
+      return sb.module("report")[name]
+   elseif name == "error" then
+      return copy(constants.error)
+   end
+   return constants[name]
+end
+
+-- A table whose fields are created when they are first used.
+local function lazy(t, get)
+   return setmetatable(t, {
+      __index = function(self, name)
+         local value = get(name)
+         if value ~= nil then
+            rawset(self, name, value)
+         end
+         return value
+      end
+   })
+end
+
+local cmdline_constants = {
+   script_path = sb.given,
+   ARG_NULL = 0, ARG_BOOL = 1, ARG_INT = 2, ARG_SIZE = 3, ARG_DOUBLE = 4,
+   ARG_STRING = 5, ARG_LIST = 6, ARG_FILE = 7, ARG_MAX = 8
+}
+
+local function cmdline_field(name)
+   if cmdline_constants[name] ~= nil then
+      return cmdline_constants[name]
+   elseif name == "argv" then
+      return sb.argv()
+   elseif name == "command_line" then
+      return sb.command_line
+   elseif name ~= "options" and name ~= "commands" then
+      return sb.module("cmdline")[name]
+   end
+end
+
+local function new_sysbench(tid, local_tid)
+   local cmdline = lazy({
+      command = sb.command,
+      -- Options are declared in one state, before those of the users are
+      -- created.
+      main_state = not sb.user,
+      -- True for the users of run, which execute events.
+      run_state = sb.user and sb.command == "run" or false,
+      PARALLEL_COMMAND = true
+   }, cmdline_field)
+   return lazy({
+      tid = tid, local_tid = local_tid, hooks = {}, cmdline = cmdline
+   }, field)
+end
+
+-- Globals -----------------------------------------------------------------
+
+-- Scripts use the C functions of 1.x, or declare them again.
+sb.cdef("compat")
+
+local function undefined(globals, name)
+   if type(name) == "string" then
+      return sb.module("globals").get(globals, name)
+   end
+end
+
+local libs = sb.module("libs")
+
+-- globals: a copy of those of the state. Returns what modules keep of the user.
+function sb.new_user(globals, tid, local_tid)
+   local me = {
+      globals = globals, tid = tid,
+      package = libs.new_package(),
+      sysbench = new_sysbench(tid, local_tid)
+   }
+   globals._G = globals
+   globals.package = me.package
+   globals.sysbench = me.sysbench
+   -- Globals of older versions.
+   globals.thread_id = tid
+   globals.test = sb.path
+   me.package.loaded._G = globals
+   me.package.loaded.package = me.package
+   setmetatable(globals, { __index = undefined })
+   return me
+end
 
 -- --luajit-cmd, as for luajit -j: "off", "v", "p=vl"
 if sb.jit_command ~= "" then
@@ -103,5 +165,3 @@ if sb.jit_command ~= "" then
       require("jit." .. name).start(unpack(list))
    end
 end
-
-return sysbench

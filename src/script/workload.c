@@ -60,13 +60,13 @@ static void cancel_check(struct sb_workload *w)
 }
 
 int sb__workload_attach(struct sb_script *s, struct sb_user *u,
-    struct sb__state **out, struct sb_err *err)
+    enum sb__sharing sharing, struct sb__state **out, struct sb_err *err)
 {
     struct sb__state *st;
     int rc;
 
     assert(s->ready); // the state gets the values of options
-    rc = sb__state_new(&st, s, u, 0, err);
+    rc = sb__state_new(&st, s, u, 0, sharing == SB__SHARES, err);
     *out = NULL;
     if (rc)
         return rc;
@@ -75,15 +75,98 @@ int sb__workload_attach(struct sb_script *s, struct sb_user *u,
     u->part[s->workload.slot] = st;
     pthread_mutex_unlock(&u->part_lock);
     *out = st;
-    return sb__state_body(st, err);
+    if (sharing != SB__ALONE && !s->installed) {
+        rc = sb__state_module(st, "sharing", "changed", err);
+        lua_settop(st->L, 0);
+    }
+    return rc ? rc : sb__state_body(st, err);
 }
 
-static int user_init(
-    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+// Returns whether the user shares a state, SB__SHARES or SB__ALONE. If that is
+// not known yet, one user gets SB__SHARING_TRIED and has to find out, and the
+// others wait for that. It is user 0, of which scripts ask special things, if
+// that one is there from the start.
+static enum sb__sharing sharing_of(struct sb_script *s, struct sb_user *u)
+{
+    bool may_try = u->id == 0 || !sb_user_all_start(u);
+    enum sb__sharing sharing;
+
+    if (!sb_user_waiter(u)->fiber)
+        return SB__ALONE;
+    pthread_mutex_lock(&s->lock);
+    while (!sb_user_stopped(u) &&
+           (s->sharing == SB__SHARING_TRIED ||
+               (s->sharing == SB__SHARING_UNKNOWN && !may_try)))
+        sb_wait_list_wait(
+            &s->sharing_known, &s->lock, sb_user_waiter(u), SB_FOREVER);
+    sharing = s->sharing == SB__SHARES ? SB__SHARES : SB__ALONE;
+    if (s->sharing == SB__SHARING_UNKNOWN && may_try)
+        sharing = s->sharing = SB__SHARING_TRIED;
+    pthread_mutex_unlock(&s->lock);
+    return sharing;
+}
+
+// Returns what was known before.
+static enum sb__sharing decide(struct sb_script *s, enum sb__sharing sharing)
+{
+    enum sb__sharing before;
+
+    pthread_mutex_lock(&s->lock);
+    before = s->sharing;
+    s->sharing = sharing;
+    sb_wait_list_wake(&s->sharing_known);
+    pthread_mutex_unlock(&s->lock);
+    return before;
+}
+
+// Returns what the script has changed that users of a state share; NULL:
+// nothing. Leaves the text on the stack.
+static const char *what_changed(struct sb__state *st, struct sb_err *err)
+{
+    if (atomic_load(&st->script->codes.named))
+        return "it calls C functions that wait";
+    if (sb__state_module(st, "sharing", "changed", err) ||
+        sb__state_call(st, "sharing", 0, 1, err))
+        return err->msg;
+    return lua_tostring(st->L, -1);
+}
+
+// The user that tried has ended its thread_init(), or has failed.
+static void find_out(struct sb_script *s, struct sb__state *st, bool failed)
+{
+    struct sb_err err = { 0 };
+    const char *why = failed ? "its first user failed" : what_changed(st, &err);
+
+    if (why)
+        sb_log(SB_LOG_DEBUG, "each user of %s has a Lua state of its own: %s",
+            s->path, why);
+    decide(s, why ? SB__ALONE : SB__SHARES);
+    if (!failed)
+        lua_settop(st->L, 0);
+}
+
+// A user has ended its thread_init() in a state that it shares, and has done
+// something there that the one that tried did not do.
+static void look_again(struct sb_script *s, struct sb__state *st)
+{
+    struct sb_err err = { 0 };
+    const char *why = s->installed ? NULL : what_changed(st, &err);
+
+    if (why && decide(s, SB__ALONE) == SB__SHARES)
+        sb_log(SB_LOG_WARNING,
+            "%s, user %u: %s, which others see that share its Lua state "
+            "(--workers=users gives each user its own)",
+            s->path, st->tid, why);
+    lua_settop(st->L, 0);
+}
+
+static int init_state(struct sb_script *s, struct sb_user *u,
+    enum sb__sharing sharing, struct sb__state **out, struct sb_err *err)
 {
     struct sb__state *st;
-    int rc = sb__workload_attach(w->data, u, &st, err);
+    int rc = sb__workload_attach(s, u, sharing, &st, err);
 
+    *out = st;
     if (rc == 0)
         rc = sb__state_hook(st, "thread_init", err);
     if (rc == 0)
@@ -95,6 +178,21 @@ static int user_init(
     st->own_loop = sb__state_has(st, NULL, "thread_run");
     sb__state_trim(st);
     return 0;
+}
+
+static int user_init(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    struct sb_script *s = w->data;
+    enum sb__sharing sharing = sharing_of(s, u);
+    struct sb__state *st;
+    int rc = init_state(s, u, sharing, &st, err);
+
+    if (sharing == SB__SHARING_TRIED)
+        find_out(s, st, rc != 0);
+    else if (sharing == SB__SHARES && rc == 0)
+        look_again(s, st);
+    return rc;
 }
 
 static int user_run(

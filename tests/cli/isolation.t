@@ -244,7 +244,10 @@ iterator, a comparison, a callback, and while a module is loaded. Finalizers run
   >    local old = newproxy(true)
   >    getmetatable(old).__gc = function() collected = (collected or 0) + 1 end
   >    old = nil
-  >    collectgarbage()
+  >    for i = 1, 10000 do
+  >       collectgarbage()
+  >       if collected then break end
+  >    end
   >    assert(collected)
   > end
   > END
@@ -268,3 +271,47 @@ Names, lines and levels that scripts ask for.
   > end
   > END
   $ users names.lua
+
+A finalizer runs in the turn of any user, so it cannot wait.
+
+  $ cat >finalizer.lua <<'END'
+  > function thread_init() con = sysbench.sql.driver():connect() end
+  > function event()
+  >    local mine = con
+  >    getmetatable(newproxy(true)).__gc = function() mine:query("SELECT 1") end
+  >    for i = 1, 1000 do local t = { } end
+  >    mine:query("SELECT 2")
+  > end
+  > END
+  $ sysbench finalizer.lua --db-driver=null --null-latency=1ms --threads=8 --workers=1 \
+  >     --time=60 --report=none run 2>&1 | grep FATAL
+  FATAL: *a finalizer (__gc) called sb_con_query(): finalizers must not use the database (glob)
+
+What a user other than the first changes for all is not undone. A script that calls a C
+function that waits has a state for each user; if its name cannot be seen, the program
+ends.
+
+  $ cat >late.lua <<'END'
+  > function thread_init(id) if id == 3 then string.mine = id end end
+  > function event() end
+  > END
+  $ sysbench late.lua --threads=8 --workers=1 --events=80 --time=0 --report=none run
+  WARNING: late.lua, user 3: it changes string, which others see that share its Lua state (--workers=users gives each user its own)
+  $ cat >loop.lua <<'END'
+  > local ffi, more_events = require("ffi"), "sb_more_events"
+  > function thread_run(id)
+  >    local con = sysbench.sql.driver():connect()
+  >    while ffi.C[more_events](id) do
+  >       con:query("SELECT 1")
+  >       ffi.C.sb_event_stop(id)
+  >    end
+  > end
+  > END
+  $ sysbench loop.lua --db-driver=null --null-latency=1ms --threads=8 --workers=1 \
+  >     --events=80 --time=0 run | grep "number of events"
+      total number of events:              80
+  $ sed -i 's/"sb_more_events"/"sb_more" .. "_events"/' loop.lua
+  $ sysbench loop.lua --db-driver=null --null-latency=1ms --threads=8 --workers=1 \
+  >     --rate=100 --events=80 --time=0 --report=none run
+  FATAL: a script waited in a function that it called by its FFI, with users that share a Lua state (--workers=users gives each its own)
+  [1]

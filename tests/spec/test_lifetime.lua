@@ -24,6 +24,9 @@ local function results()
    local rs = result_without_connection()
    drv:connect():query("SELECT 3")
    collect()
+   is(rs:fetch_row()[1], "1",
+      "a connection that was collected stays until the next call")
+   drv:connect()
    tap.raises(function() rs:fetch_row() end, GONE,
               "a result whose connection was collected")
    is(rs:column(1), nil, "such a result has no columns")

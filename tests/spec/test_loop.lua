@@ -12,7 +12,7 @@ local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 -- meets the loop. The loop's trace includes that function later. That is not a
 -- failure.
 local watch = [[
-local made, aborted, why, loop = 0, 0, "", "none"
+local made, aborted, stitched, why, loop = 0, 0, 0, "", "none"
 -- What a trace begins with, and what its first ancestor begins with.
 local util, from, root = require("jit.util"), {}, {}
 local known, vmdef = pcall(require, "jit.vmdef")
@@ -30,9 +30,9 @@ local function note(what, tr, func, pc, code, reason)
    elseif what == "stop" then
       local info = util.traceinfo(tr)
       made = made + 1
-      -- A trace that ends in code that cannot be compiled counts as aborted.
+      -- A trace that ends in code that cannot be compiled.
       if info.linktype == "stitch" then
-         aborted, why = aborted + 1, why .. " stitch"
+         stitched = stitched + 1
       elseif info.linktype == "loop" and from[tr] == "=[user]" then
          loop = "loop"
       end
@@ -44,29 +44,50 @@ local function note(what, tr, func, pc, code, reason)
    end
 end
 function sb_watch() require("jit").attach(note, "trace") end
-function thread_done() print("traces", made, loop, aborted, why) end
+function thread_done() print("traces", made, loop, stitched, aborted, why)
+end
 ]]
 
+local function run(what, text, options)
+   local out, err = tap.with(watch .. text, "run --time=0 " .. options)
+   local list = {}
+   for made, loop, stitched, aborted, why in
+      out:gmatch("traces\t(%d+)\t(%a+)\t(%d+)\t(%d+)\t([^\n]*)")
+   do
+      list[#list + 1] = { made = tonumber(made), loop = loop,
+                          stitched = tonumber(stitched),
+                          aborted = tonumber(aborted), why = why }
+   end
+   local threads = tonumber(options:match("--threads=(%d+)"))
+   tap.is(#list, threads, what .. ": all users have ended", out .. err)
+   return list
+end
+
 -- All users of a run have a trace of the loop and no aborted one, if each has a
--- thread, and if one worker runs them.
+-- Lua state of its own.
 local function compiled(what, text, args, threads)
    threads = threads or 1
-   for _, workers in ipairs{"users", "1"} do
-      local options = ("run --time=0 --workers=%s --threads=%d %s"):format(
-         workers, threads, args)
-      local out, err = tap.with(watch .. text, options)
-      local users = 0
-      local name = what .. ", --workers=" .. workers
-      for made, loop, aborted, why in
-         out:gmatch("traces\t(%d+)\t(%a+)\t(%d+)\t([^\n]*)")
-      do
-         users = users + 1
-         tap.ok(tonumber(made) > 0, name .. ": there are traces")
-         tap.is(loop, "loop", name .. ": there is a trace of the whole loop")
-         tap.is(tonumber(aborted), 0, name .. ": no trace is aborted" .. why)
-      end
-      tap.is(users, threads, name .. ": all users have ended", out .. err)
+   local options = ("--workers=users --threads=%d %s"):format(threads, args)
+   for _, user in ipairs(run(what, text, options)) do
+      tap.ok(user.made > 0, what .. ": there are traces")
+      tap.is(user.loop, "loop", what .. ": there is a trace of the whole loop")
+      tap.is(user.stitched, 0, what .. ": it ends nowhere else")
+      tap.is(user.aborted, 0, what .. ": no trace is aborted" .. user.why)
    end
+end
+
+-- Where users share a state, a call that waits ends a trace, and another one
+-- begins after it. The handlers of all users note the traces of the state.
+local function compiled_together(what, text, args)
+   local users = run(what, text, "--workers=1 --threads=8 " .. args)
+   local made, stitched, aborted, why = 0, 0, 0, ""
+   for _, user in ipairs(users) do
+      made, stitched = made + user.made, stitched + user.stitched
+      aborted, why = aborted + user.aborted, why .. user.why
+   end
+   tap.ok(stitched > 0, what .. ", shared: traces end where calls wait")
+   tap.ok(made > stitched, what .. ", shared: others lead back to the loop")
+   tap.is(aborted, 0, what .. ", shared: no trace is aborted" .. why)
 end
 
 local function loops()
@@ -91,6 +112,8 @@ end]]
    compiled("point select", point_select, "--events=100000 --db-driver=null")
    compiled("a point select that waits", point_select,
             "--events=2000 --db-driver=null --null-latency=20us", 3)
+   compiled_together("a point select that waits", point_select,
+            "--events=20000 --db-driver=null --null-latency=20us")
    compiled("metrics", [[
 local counter, gauge, distribution
 function thread_init()

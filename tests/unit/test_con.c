@@ -95,6 +95,58 @@ static void closed_with_its_children(void)
     sb_db_ctx_done(&ctx);
 }
 
+// The collector drops handles at any time, in any order: the next call frees
+// them.
+static void dropped(void)
+{
+    struct sb_stmt_handle *st, *other;
+    struct sb_con *con, *second;
+
+    start_context();
+    con = open_con();
+    second = open_con();
+    st = sb_stmt_open(con, "select", 6, NULL);
+    other = sb_stmt_open(second, "select", 6, NULL);
+    CHECK(sb_stmt_execute(st) != NULL);
+    logged();
+    sb_con_drop(con);
+    sb_stmt_drop(st);
+    CHECK_STR(logged(), "");
+    CHECK_INT(state_of(con), SB__CON_OPEN);
+    CHECK(sb_stmt_execute(other) != NULL);
+    CHECK_STR(logged(), "close(select) disconnect prepare(select) execute() ");
+    CHECK_INT(state_of(con), SB__CON_SPARE);
+    CHECK_INT(sb_con_held(&ctx), 1);
+    sb_con_drop(second);
+    CHECK_INT(sb_con_held(&ctx), 0);
+    sb_stmt_drop(other);
+    sb_db_ctx_done(&ctx);
+}
+
+// A user leaves a Lua state that others use.
+static void left(void)
+{
+    struct sb_stmt_handle *st;
+    struct sb_con *con;
+
+    start_context();
+    con = open_con();
+    st = sb_stmt_open(con, "select", 6, NULL);
+    CHECK(sb_stmt_execute(st) != NULL);
+    logged();
+    sb_db_ctx_leave(&ctx);
+    CHECK_STR(logged(), "close(select) disconnect ");
+    CHECK_INT(state_of(con), SB__CON_CLOSED);
+    CHECK(!sb_db_ctx_unused(&ctx));
+    CHECK(sb_stmt_execute(st) == NULL);
+    sb_stmt_drop(st);
+    CHECK(!sb_db_ctx_unused(&ctx));
+    sb_con_drop(con);
+    CHECK(sb_db_ctx_unused(&ctx));
+    CHECK_STR(logged(), "");
+    sb_db_ctx_done(&ctx);
+}
+
 static void refused(void)
 {
     start_context();
@@ -136,6 +188,8 @@ CHECK_FILE
     sb_log_set_level(SB_LOG_FATAL - 1);
     RUN(opened_closed_freed);
     RUN(closed_with_its_children);
+    RUN(dropped);
+    RUN(left);
     RUN(refused);
     RUN(sessions);
     return check_done();

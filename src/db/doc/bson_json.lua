@@ -7,7 +7,7 @@ local ffi, C = sb.ffi, sb.C
 local out, len = ffi.new("uint8_t *[1]"), ffi.new("size_t[1]")
 local json = {}
 
-sb.cdef("doc", "sb_doc_from_json sb_doc_to_json sb_doc_free")
+sb.cdef("doc")
 
 -- Returns the bytes of a document. con: nil if there is no connection, which
 -- is an error.

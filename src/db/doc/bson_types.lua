@@ -121,7 +121,7 @@ local function seed()
       f:close()
    end
    if not own or #own < 8 then
-      local rand = sb.sysbench.rand
+      local rand = sb.module("random")
       own = pack_uint32(rand.unique()) .. pack_uint32(rand.unique())
    end
    counter = uint32_of(own, 4) % 0x1000000

@@ -40,6 +40,7 @@ struct part {
 
 struct sb_doc_bulk {
     struct sb__child child; // first
+    struct sb__handle handle;
     bool ordered;
     struct sb_doc_name *name; // NULL: the names of the commands
     char *collection;
@@ -189,6 +190,13 @@ static void bulk_free(struct sb__child *k)
     free(bulk);
 }
 
+static void free_dropped(struct sb__handle *h)
+{
+    sb_doc_bulk_free(
+        (struct sb_doc_bulk *)((char *)h -
+                               offsetof(struct sb_doc_bulk, handle)));
+}
+
 struct sb_doc_bulk *sb_doc_bulk_open(
     struct sb_con *con, const char *collection, int ordered)
 {
@@ -214,8 +222,10 @@ struct sb_doc_bulk *sb_doc_bulk_open(
     bulk->collection = strdup(collection);
     if (ordered & 2)
         bulk->name = sb_doc_name(con, "");
-    if (bulk->collection && (bulk->name || !(ordered & 2)))
+    if (bulk->collection && (bulk->name || !(ordered & 2))) {
+        sb__handle_give(&bulk->handle, c->ctx, free_dropped);
         return bulk;
+    }
     bulk_free(&bulk->child);
     sb__error_no_memory(c);
     return NULL;
@@ -223,8 +233,16 @@ struct sb_doc_bulk *sb_doc_bulk_open(
 
 void sb_doc_bulk_free(struct sb_doc_bulk *bulk)
 {
+    if (!bulk)
+        return;
+    sb__handle_end(&bulk->handle);
+    bulk_free(&bulk->child);
+}
+
+void sb_doc_bulk_drop(struct sb_doc_bulk *bulk)
+{
     if (bulk)
-        bulk_free(&bulk->child);
+        sb__handle_drop(&bulk->handle);
 }
 
 double sb_doc_bulk_count(const struct sb_doc_bulk *bulk)

@@ -26,7 +26,8 @@ struct piece {
 };
 
 struct sb_doc_op {
-    struct sb__child child;   // first
+    struct sb__child child; // first
+    struct sb__handle handle;
     struct sb_doc_name *name; // NULL: the name of the command
     uint8_t *raw;
     uint32_t len;
@@ -218,6 +219,12 @@ static void op_free(struct sb__child *k)
     free(op);
 }
 
+static void free_dropped(struct sb__handle *h)
+{
+    sb_doc_op_free(
+        (struct sb_doc_op *)((char *)h - offsetof(struct sb_doc_op, handle)));
+}
+
 struct sb_doc_op *sb_doc_compile(
     struct sb_con *con, const uint8_t *body, size_t len, const char *name)
 {
@@ -241,8 +248,10 @@ struct sb_doc_op *sb_doc_compile(
     sb__child_add(c, &x.op->child);
     if (name && !(x.op->name = sb_doc_name(con, name)))
         sb__error_no_memory(c);
-    else if (build(&x, body, len) == 0)
+    else if (build(&x, body, len) == 0) {
+        sb__handle_give(&x.op->handle, c->ctx, free_dropped);
         return x.op;
+    }
     op_free(&x.op->child);
     return NULL;
 }
@@ -254,8 +263,16 @@ uint32_t sb_doc_op_nargs(const struct sb_doc_op *op)
 
 void sb_doc_op_free(struct sb_doc_op *op)
 {
+    if (!op)
+        return;
+    sb__handle_end(&op->handle);
+    op_free(&op->child);
+}
+
+void sb_doc_op_drop(struct sb_doc_op *op)
+{
     if (op)
-        op_free(&op->child);
+        sb__handle_drop(&op->handle);
 }
 
 // Executing ------------------------------------------------------------------

@@ -2,18 +2,16 @@
 --
 -- sysbench.mongodb: documents. Every method writes a command with bson.lua, or
 -- puts values into a compiled command, and C runs it. This module has the
--- functions that scripts with compiled commands call in events. Others are
--- loaded when they are first used; the functions that compile are freed again.
+-- functions that scripts with compiled commands call in events.
 
 local sb = ...
+local wait = sb.wait
 local ffi, C = sb.ffi, sb.C
-local sysbench = sb.sysbench
-assert(sysbench.sql) -- declares connections
+local sql = sb.module("sql")
 
 local type, select = type, select
 
-sb.cdef("doc", "sb_doc_has sb_doc_compile sb_doc_op_nargs sb_doc_op_free " ..
-        "sb_doc_execute sb_doc_nrows")
+sb.cdef("doc")
 
 -- enum sb_doc_type
 local NULL, INT, DOUBLE, TEXT, BOOL = 0, 1, 2, 3, 4
@@ -22,18 +20,9 @@ local new_values = ffi.typeof("struct sb_doc_value[?]")
 
 local database, collection, result = {}, {}, {}
 
--- The modules that have the other methods of a class: loaded in this order
--- until the method is found.
-local extended = sb.extended{
-   [database] = "mongodb_command mongodb_collections mongodb_transaction",
-   [collection] = "mongodb_call mongodb_read mongodb_insert mongodb_bulk " ..
-      "mongodb_modify mongodb_index mongodb_collections",
-   [result] = "mongodb_result"
-}
-
 -- Returns the metatable of the objects of a class.
 local function class(methods)
-   return { __index = setmetatable(methods, extended) }
+   return { __index = methods }
 end
 
 local database_meta, collection_meta = class(database), class(collection)
@@ -139,7 +128,7 @@ local function executor(ending)
    if not execute then
       execute = function(self, ...)
          bind(self, ...)
-         if C.sb_doc_execute(self.op, self.slots, self.n) ~= 0 then
+         if wait.sb_doc_execute(self.op, self.slots, self.n) ~= 0 then
             raise(self.con)
          end
          return ending(self.db)
@@ -154,29 +143,22 @@ local function compile(db, length, name, ending)
    if name then
       sb.check_name(name, "an operation", 3)
    end
-   local op = C.sb_doc_compile(db.con, sb.module("bson").buffer(), length,
+   local op = wait.sb_doc_compile(db.con, sb.module("bson").buffer(), length,
                                name)
    if op == nil then
       raise(db.con)
    end
    local n = C.sb_doc_op_nargs(op)
    return setmetatable({
-      db = db, con = db.con, op = ffi.gc(op, C.sb_doc_op_free), n = n,
+      db = db, con = db.con, op = ffi.gc(op, C.sb_doc_op_drop), n = n,
       slots = new_values(n > 0 and n or 1),
       execute = ending and executor(ending)
    }, statement_meta)
 end
 
--- The module that writes commands: kept while it is in use.
-local built = setmetatable({}, { __mode = "v" })
-
+-- The module that writes commands.
 local function build()
-   local module = built[1]
-   if not module then
-      module = sb.module("mongodb_build", true)
-      built[1] = module
-   end
-   return module
+   return sb.module("mongodb_build")
 end
 
 -- Functions that make the results of compiled commands. Those of other methods
@@ -202,9 +184,7 @@ end
 
 function collection:compile(method, ...)
    local module = build()
-   -- The module that defines a method also has what writes its command.
-   local write = module.methods[method] or
-      self[method] and module.methods[method]
+   local write = module.methods[method]
    if not write then
       fail("compile() does not support the method " .. tostring(method))
    end
@@ -260,7 +240,7 @@ function mongodb.wrap(con)
 end
 
 function mongodb.connect(options)
-   local driver = sysbench.sql.driver("mongodb")
+   local driver = sql.driver("mongodb")
    local ok, con = pcall(driver.connect, driver, options)
    if not ok then -- raised at the line of the script, not at this one
       fail(con)
@@ -275,5 +255,10 @@ sb.mongodb = {
    endings = endings, bind = bind,
    compile = compile, raise = raise
 }
+
+for _, name in ipairs{"call", "command", "collections", "transaction", "read",
+                      "insert", "bulk", "modify", "index", "result"} do
+   sb.module("mongodb_" .. name)
+end
 
 return mongodb

@@ -3,6 +3,7 @@
 -- Bulks: writes that C collects and sends together.
 
 local sb = ...
+local wait = sb.wait
 local ffi, C = sb.ffi, sb.C
 local bson = sb.module("bson")
 local my = sb.mongodb
@@ -12,14 +13,12 @@ local INSERT, UPDATE, DELETE = 105, 117, 100 -- letters
 local bulk = {}
 local bulk_meta = { __index = bulk }
 
-sb.cdef("doc", "sb_doc_bulk_open sb_doc_bulk_add sb_doc_bulk_add_op " ..
-        "sb_doc_bulk_count sb_doc_bulk_execute sb_doc_bulk_result " ..
-        "sb_doc_bulk_free")
+sb.cdef("doc")
 
 local counts = ffi.new("struct sb_doc_bulk_result")
 
 local function add(self, kind, length)
-   if C.sb_doc_bulk_add(self.handle, kind, bson.buffer(), length) ~= 0 then
+   if wait.sb_doc_bulk_add(self.handle, kind, bson.buffer(), length) ~= 0 then
       my.raise(self.con)
    end
 end
@@ -38,7 +37,7 @@ jit.off(insert)
 function bulk:insert(document, ...)
    if getmetatable(document) == statement_meta then
       bind(document, ...)
-      if C.sb_doc_bulk_add_op(self.handle, INSERT, document.op,
+      if wait.sb_doc_bulk_add_op(self.handle, INSERT, document.op,
                               document.slots, document.n) ~= 0 then
          my.raise(self.con)
       end
@@ -91,7 +90,7 @@ function bulk:count()
 end
 
 function bulk:execute()
-   if C.sb_doc_bulk_execute(self.handle) ~= 0 then
+   if wait.sb_doc_bulk_execute(self.handle) ~= 0 then
       my.raise(self.con)
    end
    return self:result()
@@ -124,11 +123,11 @@ function my.collection:bulk(options)
    if options and options.op == "" then
       mode = mode + 2 -- not counted, see sb_doc_bulk_add() in doc.ffi.h
    end
-   local handle = C.sb_doc_bulk_open(con, self.name, mode)
+   local handle = wait.sb_doc_bulk_open(con, self.name, mode)
    if handle == nil then
       my.raise(con)
    end
    return setmetatable({
-      db = self.db, con = con, handle = ffi.gc(handle, C.sb_doc_bulk_free)
+      db = self.db, con = con, handle = ffi.gc(handle, C.sb_doc_bulk_drop)
    }, bulk_meta)
 end

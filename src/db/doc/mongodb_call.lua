@@ -4,6 +4,7 @@
 -- one is first used.
 
 local sb = ...
+local wait = sb.wait
 local C = sb.C
 local my = sb.mongodb
 local bson = sb.module("bson")
@@ -13,7 +14,7 @@ local call = { build = build } -- kept: other modules add methods to it
 
 jit.off(true, true) -- see mongodb.lua
 
-sb.cdef("doc", "sb_doc_command sb_doc_name")
+sb.cdef("doc")
 
 -- What methods return -----------------------------------------------------
 
@@ -60,7 +61,7 @@ end
 -- Runs the command that was written.
 local function run(db, length, name)
    local op = name and op_of(db, name) or nil
-   if C.sb_doc_command(db.con, bson.buffer(), length, op) ~= 0 then
+   if wait.sb_doc_command(db.con, bson.buffer(), length, op) ~= 0 then
       my.raise(db.con)
    end
 end

@@ -7,7 +7,7 @@ local sb = ...
 local ffi, C = sb.ffi, sb.C
 local errors = {}
 
-sb.cdef("sql", "sb_con_failed_sql")
+sb.cdef("sql")
 
 -- Returns the level of the nearest function with line numbers, for error() in
 -- the function that calls this one.

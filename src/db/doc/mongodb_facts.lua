@@ -6,7 +6,7 @@ local sb = ...
 local C = sb.C
 local facts = {}
 
-sb.cdef("doc", "sb_doc_affected sb_doc_reply_number")
+sb.cdef("doc")
 
 function facts.inserted(con)
    return C.sb_doc_affected(con)

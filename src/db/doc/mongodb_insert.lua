@@ -12,7 +12,7 @@ local put_document, finish = bson.put_document, bson.finish
 local begin = build.begin
 local ARRAY = 4 -- of BSON
 
-sb.cdef("doc", "sb_doc_affected sb_doc_reply_number")
+sb.cdef("doc")
 
 jit.off(true, true) -- see mongodb.lua
 

@@ -3,12 +3,12 @@
 -- Transactions.
 
 local sb = ...
-local C = sb.C
+local wait = sb.wait
 local bson = sb.module("bson")
 local my = sb.mongodb
 local database = my.database
 
-sb.cdef("doc", "sb_doc_transaction")
+sb.cdef("doc")
 
 jit.off(true, true) -- see mongodb.lua
 
@@ -22,7 +22,7 @@ local function step(db, which, options)
       length = bson.finish()
       bytes = bson.buffer()
    end
-   if C.sb_doc_transaction(db.con, which, bytes, length or 0) ~= 0 then
+   if wait.sb_doc_transaction(db.con, which, bytes, length or 0) ~= 0 then
       my.raise(db.con)
    end
 end

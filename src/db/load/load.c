@@ -19,6 +19,7 @@ enum way {
 
 struct sb_load {
     struct sb__child child; // first; con is NULL: the connection was closed
+    struct sb__handle handle;
     enum way way;
     bool private;         // one transaction on the connection, no feed
     bool begun;           // private, WAY_TEXT: the transaction is open
@@ -278,6 +279,8 @@ static const struct sb__child_ops load_ops = { .keeps = keeps_connection,
     .orphan = abandon_child,
     .cancel = cancel_child };
 
+static void free_dropped(struct sb__handle *h);
+
 static struct sb_load *open_load(
     struct sb_con *con, const char *table, const char *columns, bool private)
 {
@@ -304,6 +307,7 @@ static struct sb_load *open_load(
         load_free(ld);
         return NULL;
     }
+    sb__handle_give(&ld->handle, c->ctx, free_dropped);
     return ld;
 }
 
@@ -608,13 +612,22 @@ int sb_load_close(struct sb_load *ld, int do_commit)
             give_up(ld);
         detach(ld);
     }
+    sb__handle_end(&ld->handle);
     load_free(ld);
     return rc;
 }
 
-void sb_load_drop(struct sb_load *ld)
+static void free_dropped(struct sb__handle *h)
 {
+    struct sb_load *ld = (struct sb_load *)((char *)h -
+                                            offsetof(struct sb_load, handle));
+
     if (ld->child.con)
         warn_lost(&ld->child);
     sb_load_close(ld, 0);
+}
+
+void sb_load_drop(struct sb_load *ld)
+{
+    sb__handle_drop(&ld->handle);
 }

@@ -4,13 +4,12 @@
 -- columns.
 
 local sb = ...
-local ffi, C = sb.ffi, sb.C
+local wait = sb.wait
+local ffi, C, turn = sb.ffi, sb.C, sb.turn
 
-assert(sb.sysbench.rand) -- declares struct sb_random
 sb.cdef("load")
-sb.cdef("random", "sb_random_alphanumeric")
+sb.cdef("random")
 
-local random = sb.random_ptr
 local raise = sb.sql.raise
 local load, methods = {}, {}
 local meta = {
@@ -55,8 +54,8 @@ local function check_options(options)
 end
 
 function load.open(con, name, columns, options)
-   local open = check_options(options) and C.sb_load_open_private or
-      C.sb_load_open
+   local open = check_options(options) and wait.sb_load_open_private or
+      wait.sb_load_open
    local handle = open(con, name, columns)
    local what = "<load " .. name .. ">"
    if handle == nil then
@@ -70,17 +69,17 @@ end
 -- transaction is rolled back, even if the script catches the error.
 local function refuse(handle, format, ...)
    local why = format:format(...)
-   return C.sb_load_refuse(handle, why)
+   return wait.sb_load_refuse(handle, why)
 end
 
 -- 64-bit integers are passed without conversion to a double.
 local function add_other_int(handle, value)
    if ffi.istype("int64_t", value) then
-      return C.sb_load_int64(handle, value)
+      return wait.sb_load_int64(handle, value)
    elseif ffi.istype("uint64_t", value) then
-      return C.sb_load_uint64(handle, value)
+      return wait.sb_load_uint64(handle, value)
    elseif type(value) == "cdata" and tonumber(value) then
-      return C.sb_load_int(handle, tonumber(value))
+      return wait.sb_load_int(handle, tonumber(value))
    end
    return refuse(handle, "not a number: %s", tostring(value))
 end
@@ -92,14 +91,14 @@ local function add_other_double(handle, value)
       n, why = sb.sql.exact(value)
    end
    if n then
-      return C.sb_load_double(handle, n)
+      return wait.sb_load_double(handle, n)
    end
    return refuse(handle, "%s", why or "not a number: " .. tostring(value))
 end
 
 function methods:int(value)
    if type(value) == "number" then
-      check(C.sb_load_int(self.handle, value), self)
+      check(wait.sb_load_int(self.handle, value), self)
    else
       check(add_other_int(self.handle, value), self)
    end
@@ -107,7 +106,7 @@ end
 
 function methods:double(value)
    if type(value) == "number" then
-      check(C.sb_load_double(self.handle, value), self)
+      check(wait.sb_load_double(self.handle, value), self)
    else
       check(add_other_double(self.handle, value), self)
    end
@@ -115,24 +114,24 @@ end
 
 function methods:text(value)
    if type(value) == "string" then
-      check(C.sb_load_text(self.handle, value, #value), self)
+      check(wait.sb_load_text(self.handle, value, #value), self)
    else
       check(refuse(self.handle, "not a string: %s", tostring(value)), self)
    end
 end
 
 function methods:null()
-   check(C.sb_load_null(self.handle), self)
+   check(wait.sb_load_null(self.handle), self)
 end
 
 -- Random text, written directly to the buffer of the loader.
 function methods:random_text(format)
    local n = #format
-   local room = C.sb_load_room(self.handle, n)
+   local room = wait.sb_load_room(self.handle, n)
    if room == nil then
       check(-1, self)
    end
-   C.sb_random_string(random, format, n, room)
+   C.sb_random_string(turn.random, format, n, room)
 end
 
 -- Random digits and letters: min to max characters.
@@ -141,12 +140,12 @@ function methods:random_alphanumeric(min, max)
       error(("random_alphanumeric(%s, %s): a length is negative")
          :format(min, max), 2)
    end
-   local n = C.sb_random_uniform(random, min, max)
-   local room = C.sb_load_room(self.handle, n)
+   local n = C.sb_random_uniform(turn.random, min, max)
+   local room = wait.sb_load_room(self.handle, n)
    if room == nil then
       check(-1, self)
    end
-   C.sb_random_alphanumeric(random, n, room)
+   C.sb_random_alphanumeric(turn.random, n, room)
 end
 
 -- Sets the maximum number of rows (1 to 1,000) that are sent at a time.
@@ -163,7 +162,7 @@ function methods:close(commit)
    if handle then
       -- sb_load_close() frees the handle also on failure.
       self.handle = nil
-      check(C.sb_load_close(ffi.gc(handle, nil), commit == false and 0 or 1),
+      check(wait.sb_load_close(ffi.gc(handle, nil), commit == false and 0 or 1),
             { handle = true, connection = self.connection, what = self.what })
    end
 end

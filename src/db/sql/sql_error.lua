@@ -3,19 +3,21 @@
 -- Errors of sysbench.sql.
 
 local sb = ...
-local ffi, C, sysbench = sb.ffi, sb.C, sb.sysbench
+local ffi, C = sb.ffi, sb.C
 local errors = {}
+local IGNORABLE = 1     -- of sysbench.sql.error
+local RESTART_EVENT = 1 -- of sysbench.error
 
-sb.cdef("sql", "sb_db_error sb_con_failed_sql sb_con_canceled")
-sb.cdef("doc", "sb_doc_has")
+sb.cdef("sql")
+sb.cdef("doc")
 
 local function ignorable(con, desc)
-   if con.error == sysbench.sql.error.IGNORABLE then
+   if con.error == IGNORABLE then
       return true
    elseif C.sb_con_canceled(con) ~= 0 then
       return false -- the run ends
    end
-   local hook = sysbench.hooks.sql_error_ignorable
+   local hook = sb.me().sysbench.hooks.sql_error_ignorable
    return type(hook) == "function" and hook(desc) == true
 end
 
@@ -43,7 +45,7 @@ function errors.raise(con, query, level)
       sql_errmsg = ffi.string(con.sql_errmsg)
    }
    if ignorable(con, desc) then
-      desc.errcode = sysbench.error.RESTART_EVENT
+      desc.errcode = RESTART_EVENT
       error(desc)
    end
    -- Document databases have no SQLSTATE; for others the text is that of 1.x.
@@ -72,7 +74,7 @@ end
 -- Raises the error of the last call on a driver. level: as in error(); the
 -- default is the caller of the caller.
 function errors.raise_driver(what, level)
-   error(what .. ": " .. ffi.string(C.sb_db_error(sb.sql.ctx)), at(level or 3))
+   error(what .. ": " .. ffi.string(C.sb_db_error(sb.turn.ctx)), at(level or 3))
 end
 
 return errors

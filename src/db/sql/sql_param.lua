@@ -6,12 +6,11 @@
 -- length that was declared, if any.
 
 local sb = ...
-local ffi, C = sb.ffi, sb.C
+local ffi, C, turn = sb.ffi, sb.C, sb.turn
 local param = sb.sql.param
 
-sb.cdef("sql", "sb_param_room")
-assert(sb.sysbench.rand) -- declares sb_random_string()
-local random = sb.random_ptr
+sb.cdef("sql")
+sb.cdef("random")
 local BIGINT, DOUBLE = 4, 6
 local TWO63, TWO64 = 2 ^ 63, 2 ^ 64
 local MOST = 0x7fffffffffffffffULL -- maximum of an int64_t
@@ -176,7 +175,7 @@ end
 
 function param:set_rand_str(format)
    local n = room(self, #format)
-   C.sb_random_string(random, format, n, self.buffer)
+   C.sb_random_string(turn.random, format, n, self.buffer)
    self.is_null = 0
    self.data_len = n
 end

@@ -12,6 +12,7 @@ enum mode { MODE_NEW, MODE_SERVER, MODE_EMULATED };
 
 struct sb_stmt_handle {
     struct sb__child child; // first; con is NULL: it or this was freed
+    struct sb__handle handle;
     struct sb_db_ctx *ctx;
     bool idle;    // freed, waiting to be reused
     bool late;    // freed by its owner: see sb__child_free_later()
@@ -103,10 +104,11 @@ static void stmt_strip(struct sb_stmt_handle *st)
     free(st->stmt);
     free(st->op_name);
     free(st->sql);
-    *st = (struct sb_stmt_handle){ .ctx = st->ctx };
+    *st = (struct sb_stmt_handle){ .handle = st->handle, .ctx = st->ctx };
 }
 
 static const struct sb__child_ops handle_ops;
+static void free_dropped(struct sb__handle *h);
 
 // Puts a handle without a connection into a list of its context.
 static void stmt_retire(struct sb_stmt_handle *st, struct sb__child **list)
@@ -164,6 +166,7 @@ struct sb_stmt_handle *sb_stmt_open(
     sb_buf_init(&st->text, 0);
     st->child.ops = &handle_ops;
     sb__child_add(c, &st->child);
+    sb__handle_give(&st->handle, st->ctx, free_dropped);
     return st;
 }
 
@@ -574,13 +577,10 @@ static void detach(struct sb_stmt_handle *st)
     stmt_strip(st);
 }
 
-void sb_stmt_free(struct sb_stmt_handle *st)
+static void release(struct sb_stmt_handle *st)
 {
-    struct sb_con_priv *c;
+    struct sb_con_priv *c = st->child.con;
 
-    if (!st || st->idle || st->late)
-        return;
-    c = st->child.con;
     if (c && (c->pipe.state != SB__PIPE_NONE || c->state == SB__CON_LOADING)) {
         st->late = true;
         sb__child_free_later(&st->child);
@@ -593,12 +593,33 @@ void sb_stmt_free(struct sb_stmt_handle *st)
     stmt_retire(st, &st->ctx->idle_stmts);
 }
 
+void sb_stmt_free(struct sb_stmt_handle *st)
+{
+    if (!st || st->idle || st->late)
+        return;
+    sb__handle_end(&st->handle);
+    release(st);
+}
+
+static void free_dropped(struct sb__handle *h)
+{
+    sb_stmt_free(
+        (struct sb_stmt_handle *)((char *)h -
+                                  offsetof(struct sb_stmt_handle, handle)));
+}
+
+void sb_stmt_drop(struct sb_stmt_handle *st)
+{
+    if (st)
+        sb__handle_drop(&st->handle);
+}
+
 static void free_late(struct sb__child *k)
 {
     struct sb_stmt_handle *st = (struct sb_stmt_handle *)k;
 
     st->late = false;
-    sb_stmt_free(st);
+    release(st);
 }
 
 static void reset_child(struct sb__child *k)

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Libraries and options are created in a user's Lua state when they are first
--- used. Scripts cannot see this, and it saves memory.
+-- The libraries of Lua and the options, as a script finds and changes them.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
@@ -78,22 +77,6 @@ end]])
    tap.like(out, "all\t600", "options work after reads of unknown names")
 end
 
--- Returns the memory in use after a full collection, in KiB.
-local function live(extra)
-   local out = run(extra .. [[
- function event()
-   collectgarbage() collectgarbage()
-   print("live", collectgarbage("count"))
-end]])
-   return tonumber(out:match("live\t(%S+)"))
-end
-
-local function memory()
-   local lean, full = live(""), live("local p = pairs")
-   tap.ok(lean + 10 < full, "a user without libraries needs less memory",
-          lean .. " and " .. full)
-end
-
 -- The first area for machine code has one page. A trace that needs more is
 -- compiled, too.
 local function machine_code()
@@ -139,7 +122,6 @@ function event()
       libraries()
       enumerated()
       options()
-      memory()
       machine_code()
       replaced()
    end)

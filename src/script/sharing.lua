@@ -1,0 +1,72 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Notices what a script has changed that users of one Lua state would share.
+
+local sb = ...
+local libraries = {
+   string = string, table = table, math = math, io = io, os = os,
+   debug = debug, bit = bit, coroutine = coroutine, ffi = sb.ffi, jit = jit,
+   ["the metatable of strings"] = getmetatable("")
+}
+local types = { 1, true, print, coroutine.create(print) }
+local getmetatable, gethook = debug.getmetatable, debug.gethook
+local input, output = io.input, io.output
+local declared = 0
+
+local function copy(t)
+   local new = {}
+   for key, value in pairs(t) do
+      new[key] = value
+   end
+   return new
+end
+
+local before = {}
+for name, t in pairs(libraries) do
+   before[name] = copy(t)
+end
+
+local metatype = sb.ffi.metatype
+function sb.ffi.metatype(...)
+   declared = declared + 1
+   return metatype(...)
+end
+before.ffi.metatype = sb.ffi.metatype
+
+local function differs(a, b)
+   for key, value in pairs(a) do
+      if rawget(b, key) ~= value then
+         return true
+      end
+   end
+   for key in pairs(b) do
+      if a[key] == nil then
+         return true
+      end
+   end
+end
+
+-- Returns what was changed; nil: nothing.
+local function changed()
+   for name, t in pairs(libraries) do
+      if differs(before[name], t) then
+         return "it changes " .. name
+      end
+   end
+   for i = 1, #types do
+      if getmetatable(types[i]) then
+         return "it sets the metatable of a " .. type(types[i])
+      end
+   end
+   if getmetatable(nil) then
+      return "it sets the metatable of nil"
+   elseif declared > 0 then
+      return "it calls ffi.metatype()"
+   elseif gethook() then
+      return "it sets a hook"
+   elseif input() ~= io.stdin or output() ~= io.stdout then
+      return "it redirects its input or output"
+   end
+end
+
+return { changed = changed }
