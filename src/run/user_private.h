@@ -114,7 +114,7 @@ bool sb__user_await(struct sb_user *u, uint64_t until);
 // On an event loop: how long a user whose events do not wait may run before the
 // others of its worker do.
 #define SB__USER_SLICE_NS 100000
-// Whether this user has run for that long without waiting.
+// Whether this user has not waited for that long.
 bool sb__user_is_to_yield(const struct sb_user *u, uint64_t now);
 // Lets the other users of the worker run, if that is so. Returns the current
 // time.

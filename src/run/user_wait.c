@@ -129,13 +129,10 @@ struct sb_prefetch *sb_user_prefetch(const struct sb_user *u)
 bool sb__user_is_to_yield(const struct sb_user *u, uint64_t now)
 {
     const struct sb_fiber *f = u->priv->waiter.fiber;
-    uint64_t since;
 
-    if (!f || now - u->priv->slice < SB__USER_SLICE_NS)
-        return false;
-    since = sb_fiber_reported(f) + sb_fiber_waits(f)->late;
     // Signed: the loop has another clock, which may be a little ahead.
-    return (int64_t)(now - since) >= SB__USER_SLICE_NS;
+    return f && now - u->priv->slice >= SB__USER_SLICE_NS &&
+           (int64_t)(now - sb_fiber_reported(f)) >= SB__USER_SLICE_NS;
 }
 
 uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now)

@@ -3,7 +3,7 @@
 -- Notices what a script has changed that users of one Lua state would share.
 
 local sb = ...
-local libraries = {
+local watched = {
    string = string, table = table, math = math, io = io, os = os,
    debug = debug, bit = bit, coroutine = coroutine, ffi = sb.ffi, jit = jit,
    ["the metatable of strings"] = getmetatable("")
@@ -11,6 +11,7 @@ local libraries = {
 local types = { 1, true, print, coroutine.create(print) }
 local getmetatable, gethook = debug.getmetatable, debug.gethook
 local input, output = io.input, io.output
+local status, compiles = jit.status, jit.status()
 local declared = 0
 
 local function copy(t)
@@ -22,8 +23,15 @@ local function copy(t)
 end
 
 local before = {}
-for name, t in pairs(libraries) do
+for name, t in pairs(watched) do
    before[name] = copy(t)
+end
+
+-- From now on, changes of a table of the program are noticed, too.
+function sb.watch(name, t)
+   if not watched[name] then
+      watched[name], before[name] = t, copy(t)
+   end
 end
 
 local metatype = sb.ffi.metatype
@@ -48,7 +56,7 @@ end
 
 -- Returns what was changed; nil: nothing.
 local function changed()
-   for name, t in pairs(libraries) do
+   for name, t in pairs(watched) do
       if differs(before[name], t) then
          return "it changes " .. name
       end
@@ -62,6 +70,8 @@ local function changed()
       return "it sets the metatable of nil"
    elseif declared > 0 then
       return "it calls ffi.metatype()"
+   elseif not sb.shared and status() ~= compiles then
+      return "it turns the compiler on or off"
    elseif gethook() then
       return "it sets a hook"
    elseif input() ~= io.stdin or output() ~= io.stdout then

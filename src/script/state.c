@@ -396,7 +396,7 @@ static int build(lua_State *L)
         vm->compiles = true;
         luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
     }
-    if (vm->of_users)
+    if (vm->of_users && !vm->worker)
         lua_gc(L, LUA_GCSETPAUSE, SB__PAUSE_LOADING);
     lua_gc(L, LUA_GCCOLLECT, 0); // ends the stop
     return 0;

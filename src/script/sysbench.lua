@@ -2,8 +2,7 @@
 --
 -- The sysbench table, and the globals of a user. The modules of the program are
 -- loaded once in a Lua state, when they are first used; `turn` and me() tell
--- them whose turn it is. What a script may change, such as sysbench.rand, is a
--- copy of its own.
+-- them whose turn it is.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -28,14 +27,6 @@ function sb.me()
    return users[turn.slot]
 end
 
-local function copy(t)
-   local new = {}
-   for name, value in pairs(t) do
-      new[name] = value
-   end
-   return setmetatable(new, getmetatable(t))
-end
-
 -- The sysbench table ------------------------------------------------------
 
 -- Field of sysbench -> embedded module. Modules that keep something of the user
@@ -52,7 +43,6 @@ local reports = { report_csv = 1, report_json = 1, report_default = 1 }
 local constants = {
    version = sb.version,
    version_string = "sysbench " .. sb.version,
-   error = { NONE = 0, RESTART_EVENT = 1 },
    warning = sb.warning,
    max_open_files = sb.max_open_files,
    rank = sb.rank, ranks = sb.ranks
@@ -61,7 +51,10 @@ local constants = {
 local function field(name)
    if modules[name] then
       local module = sb.module(modules[name])
-      return type(module) == "table" and copy(module) or module
+      if sb.watch and type(module) == "table" then
+         sb.watch("sysbench." .. name, module)
+      end
+      return module
    elseif own_modules[name] then
       return sb.module(own_modules[name], sb.me())
    elseif sequences[name] then
@@ -69,7 +62,7 @@ local function field(name)
    elseif reports[name] then
       return sb.module("report")[name]
    elseif name == "error" then
-      return copy(constants.error)
+      return { NONE = 0, RESTART_EVENT = 1 }
    end
    return constants[name]
 end

@@ -3,8 +3,12 @@
 // The script as a workload: implements workload.h with its hooks.
 #include <assert.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "script/script_private.h"
+
+// How long users wait until it is known whether they share a state.
+#define WAIT_NS UINT64_C(2000000000)
 
 static int begin(struct sb_workload *w, struct sb_err *err)
 {
@@ -83,12 +87,13 @@ int sb__workload_attach(struct sb_script *s, struct sb_user *u,
 }
 
 // Returns whether the user shares a state, SB__SHARES or SB__ALONE. If that is
-// not known yet, one user gets SB__SHARING_TRIED and has to find out, and the
-// others wait for that. It is user 0, of which scripts ask special things, if
-// that one is there from the start.
+// not known yet, one user gets SB__SHARING_TRIED and has to find out. The
+// others wait for that, but not for a server that does not answer. It is user
+// 0, of which scripts ask special things, if that one is there from the start.
 static enum sb__sharing sharing_of(struct sb_script *s, struct sb_user *u)
 {
     bool may_try = u->id == 0 || !sb_user_all_start(u);
+    uint64_t until = sb_clock_monotonic() + WAIT_NS;
     enum sb__sharing sharing;
 
     if (!sb_user_waiter(u)->fiber)
@@ -96,9 +101,10 @@ static enum sb__sharing sharing_of(struct sb_script *s, struct sb_user *u)
     pthread_mutex_lock(&s->lock);
     while (!sb_user_stopped(u) &&
            (s->sharing == SB__SHARING_TRIED ||
-               (s->sharing == SB__SHARING_UNKNOWN && !may_try)))
-        sb_wait_list_wait(
-            &s->sharing_known, &s->lock, sb_user_waiter(u), SB_FOREVER);
+               (s->sharing == SB__SHARING_UNKNOWN && !may_try)) &&
+           sb_wait_list_wait(
+               &s->sharing_known, &s->lock, sb_user_waiter(u), until))
+        ;
     sharing = s->sharing == SB__SHARES ? SB__SHARES : SB__ALONE;
     if (s->sharing == SB__SHARING_UNKNOWN && may_try)
         sharing = s->sharing = SB__SHARING_TRIED;

@@ -213,7 +213,7 @@ If the system refuses memory, the run ends, and its users do so in order.
   $ (ulimit -v 400000; bench --events=100000000 memory.lua)
   [1]
   $ grep FATAL err
-  FATAL: out of memory: the Lua state of user [0-3] has \d+ MiB, and the system refuses more \(limit of address space, ulimit -v: 400000 KiB\) (re)
+  FATAL: out of memory: the Lua state of (user 0|3 users) has \d+ MiB, and the system refuses more \(limit of address space, ulimit -v: 400000 KiB\) (re)
   $ grep -c '^done' out
   4
 

@@ -208,21 +208,7 @@ function database:disconnect()
    return self.con:disconnect()
 end
 
-local mongodb = setmetatable({}, {
-   __index = function(self, name)
-      local value
-      if name == "arg" then
-         value = sb.module("bson_arg")
-      else
-         value = sb.module("bson_types").make[name]
-      end
-      if value == nil then
-         value = sb.module("mongodb_document")[name]
-      end
-      rawset(self, name, value)
-      return value
-   end
-})
+local mongodb = {}
 
 function mongodb.wrap(con)
    if type(con) ~= "cdata" or con == nil then
@@ -260,5 +246,13 @@ for _, name in ipairs{"call", "command", "collections", "transaction", "read",
                       "insert", "bulk", "modify", "index", "result"} do
    sb.module("mongodb_" .. name)
 end
+
+for _, module in ipairs{sb.module("mongodb_document"),
+                        sb.module("bson_types").make} do
+   for name, value in pairs(module) do
+      mongodb[name] = value
+   end
+end
+mongodb.arg = sb.module("bson_arg")
 
 return mongodb
