@@ -32,11 +32,11 @@ static void con_shut(struct sb_con_priv *c);
 
 void sb_db_ctx_leave(struct sb_db_ctx *c)
 {
-    sb__handles_free(c);
     for (struct sb_con_priv *con = c->cons; con; con = con->next)
         if (sb__con_connected(con))
             con_shut(con);
     c->left = true;
+    sb__handles_free(c); // also those dropped while a connection was closed
 }
 
 bool sb_db_ctx_unused(const struct sb_db_ctx *c)

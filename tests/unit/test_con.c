@@ -14,9 +14,14 @@ static int fake_connect(struct sb_conn *conn, struct sb_driver_env *env,
     return fails ? sb_err_set(err, fails, "refused") : 0;
 }
 
+// That the collector drops while a connection is closed, or NULL.
+static struct sb_stmt_handle *dropped_meanwhile;
+
 static void fake_disconnect(struct sb_conn *conn)
 {
     note("disconnect ");
+    sb_stmt_drop(dropped_meanwhile);
+    dropped_meanwhile = NULL;
 }
 
 static int fake_reset(struct sb_conn *conn, struct sb_err *err)
@@ -134,7 +139,9 @@ static void left(void)
     st = sb_stmt_open(con, "select", 6, NULL);
     CHECK(sb_stmt_execute(st) != NULL);
     logged();
+    dropped_meanwhile = sb_stmt_open(con, "select", 6, NULL);
     sb_db_ctx_leave(&ctx);
+    CHECK(!ctx.dropped);
     CHECK_STR(logged(), "close(select) disconnect ");
     CHECK_INT(state_of(con), SB__CON_CLOSED);
     CHECK(!sb_db_ctx_unused(&ctx));
