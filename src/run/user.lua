@@ -11,7 +11,8 @@ sb.cdef("user")
 local user = {}
 local WAITS = 2
 
--- Ends the event in progress and starts the next one; false: there is none.
+-- Ends the event in progress and starts the next one. Returns false at the end
+-- of the run.
 local next_event
 
 if sb.shared then
@@ -80,8 +81,7 @@ local function events(me)
    me.in_loop = true
    me.cold = me.cold or sb.shared and COLD
    while true do
-      local ok, err = xpcall(loop, sb.on_error, me, event, me.tid,
-                             again)
+      local ok, err = xpcall(loop, sb.on_error, me, event, me.tid, again)
       if not ok then
          again = sb.module("restart").prepare(err)
       elseif sb.watch_lines() then

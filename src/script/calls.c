@@ -129,8 +129,8 @@ static int run(lua_State *L)
     // state.
     if (!lua_gc(L, LUA_GCISRUNNING, 0))
         return luaL_error(L,
-            "a finalizer (__gc) called %s(): finalizers must "
-            "not use the database",
+            "a finalizer (__gc) called %s(): finalizers must not use the "
+            "database",
             c->name);
     struct sb_buf document = take_document(vm);
     sb__state_leave(st);

@@ -173,7 +173,7 @@ static void set_code(lua_State *L, const struct sb__code *code)
 }
 
 // Pushes a function of the code that no user runs, with the globals of the
-// running one; if there is none, returns false.
+// running one. Returns false if all of them are in use.
 static bool push_free(lua_State *L, const struct sb__code *code)
 {
     int top = lua_gettop(L), n = 0;

@@ -5,19 +5,12 @@
 
 local sb = ...
 local C, turn = sb.C, sb.turn
+local copy = sb.copy
 local libs = {}
 
 -- Modules -----------------------------------------------------------------
 
 local package = package
-
-local function copy(t)
-   local new = {}
-   for key, value in pairs(t) do
-      new[key] = value
-   end
-   return new
-end
 
 -- The user's, or that of the state, for --luajit-cmd.
 local function mine()
@@ -116,8 +109,8 @@ function _G.require(name)
    return loaded[name]
 end
 
--- Returns the table of a module, which is new if there is none: a global whose
--- name may have dots.
+-- Returns the table of a module, and creates it if it does not exist: a global
+-- whose name may have dots.
 local function module_table(globals, name)
    local at = globals
    for part in name:gmatch("[^.]+") do

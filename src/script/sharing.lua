@@ -3,6 +3,7 @@
 -- Notices what a script has changed that users of one Lua state would share.
 
 local sb = ...
+local copy = sb.copy
 local watched = {
    string = string, table = table, math = math, io = io, os = os,
    debug = debug, bit = bit, coroutine = coroutine, ffi = sb.ffi, jit = jit,
@@ -13,14 +14,6 @@ local getmetatable, gethook = debug.getmetatable, debug.gethook
 local input, output = io.input, io.output
 local status, compiles = jit.status, jit.status()
 local declared = 0
-
-local function copy(t)
-   local new = {}
-   for key, value in pairs(t) do
-      new[key] = value
-   end
-   return new
-end
 
 local before = {}
 for name, t in pairs(watched) do

@@ -27,6 +27,14 @@ function sb.me()
    return users[turn.slot]
 end
 
+function sb.copy(t)
+   local new = {}
+   for key, value in pairs(t) do
+      new[key] = value
+   end
+   return new
+end
+
 -- The sysbench table ------------------------------------------------------
 
 -- Field of sysbench -> embedded module. Modules that keep something of the user
@@ -40,12 +48,10 @@ local own_modules = { db = "legacy", driver = "driver" }
 local sequences = { sequence = 1, local_sequence = 1 }
 local reports = { report_csv = 1, report_json = 1, report_default = 1 }
 
-local constants = {
-   version = sb.version,
-   version_string = "sysbench " .. sb.version,
-   warning = sb.warning,
-   max_open_files = sb.max_open_files,
-   rank = sb.rank, ranks = sb.ranks
+-- Of the private table, when they are used: a script may have options with the
+-- names of those of ranks.
+local private = {
+   version = 1, warning = 1, max_open_files = 1, rank = 1, ranks = 1
 }
 
 local function field(name)
@@ -61,10 +67,13 @@ local function field(name)
       return sb.module("sequence")[name]
    elseif reports[name] then
       return sb.module("report")[name]
+   elseif private[name] then
+      return sb[name]
+   elseif name == "version_string" then
+      return "sysbench " .. sb.version
    elseif name == "error" then
       return { NONE = 0, RESTART_EVENT = 1 }
    end
-   return constants[name]
 end
 
 -- A table whose fields are created when they are first used.
