@@ -37,11 +37,6 @@ for _, file in ipairs{"oltp_*", "select_random_*"} do
    files["tests/lua/" .. file .. ".lua"] = {globals = oltp}
 end
 
--- Looks whether a script has put its own in their place.
-files["tests/lua/sb/oltp_commands.lua"] = {read_globals = oltp}
-
-files["tests/lua/sb/older_common.lua"] = {globals = {"check_reconnect"}}
-
 files["tests/lua/common.lua"] = {globals = {
    "set_vars", "create_insert", "oltp_read_only", "oltp_write_only",
    "oltp_create_secondary", "oltp_delete_inserts", "oltp_tables_count",

@@ -207,13 +207,16 @@ void sb_context_leave(struct sb_context *c)
     errno = no;
 }
 
+// At most as large as a frame of sb_context_trim() and of madvise().
+#define FRAME ((uintptr_t)512)
+
 void sb_context_trim(const struct sb_context *c)
 {
     size_t page = page_size();
     uintptr_t low = (uintptr_t)stack_bottom(c);
-    // One page stays for calls made from here. The address of a variable would
-    // not do: the address sanitizer moves variables.
-    uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - page) &
+    // The frame of this function is in use. The address of a variable would not
+    // do: the address sanitizer moves variables.
+    uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - FRAME) &
                     ~(page - 1);
 
     assert(c->inside);

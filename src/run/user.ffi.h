@@ -32,6 +32,11 @@ SB_FFI void sb_user_end(struct sb_user *u);
 // Discards the event in progress: it counts as not started (event() returned
 // true).
 SB_FFI void sb_user_drop(struct sb_user *u);
+// Returns the unused pages of the user's stack to the system, in its thread or
+// fiber. What users do first (parsing declarations, connecting, preparing
+// statements) needs far more stack than their events, and thousands of users
+// would keep all of it.
+SB_FFI void sb_user_trim(const struct sb_user *u);
 // Restarts the event in progress: counts the restart and waits for the
 // back-off. 1: call event() again. 0: the event was given up and counts as
 // failed; sb_user_next() continues with the next one.

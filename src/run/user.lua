@@ -54,6 +54,9 @@ local function first_events(me, event, tid)
          C.sb_user_drop(turn.user)
          return true
       end
+      if me.cold == COLD then
+         C.sb_user_trim(turn.user)
+      end
       me.cold = me.cold - 1
    end
    sb.warmed()

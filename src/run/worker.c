@@ -98,10 +98,7 @@ static bool run_events(
     return rc == 0 && u->priv->gone && !atomic_load(&run->stop);
 }
 
-// Returns the unused pages of this thread's stack to the system. Creating a
-// user (parsing declarations, connecting) needs far more stack than its
-// events, and a thousand users would keep all of it.
-static void trim_stack(const struct sb_user *u)
+void sb_user_trim(const struct sb_user *u)
 {
     if (u->priv->waiter.fiber) {
         sb_fiber_trim(u->priv->waiter.fiber);
@@ -144,7 +141,7 @@ static int create_user(
     // to be ready starts the run.
     if (rc)
         sb__run_fail(run, err);
-    trim_stack(u);
+    sb_user_trim(u);
     move_user(run, u, SB_USER_READY);
     return rc;
 }
@@ -228,7 +225,7 @@ static int create_late_user(
         sb__run_fail(run, err);
     else
         count_connect(run, u, sb_clock_monotonic() - since);
-    trim_stack(u);
+    sb_user_trim(u);
     return rc;
 }
 

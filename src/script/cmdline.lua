@@ -47,15 +47,66 @@ local function as_text(value)
    end
 end
 
+local function shown(name)
+   return (name:gsub("_", "-"))
+end
+
+local function refuse(name, allowed, text)
+   error(("--%s must be %s, not %s"):format(shown(name), allowed, text), 0)
+end
+
+local function bound_text(value)
+   local whole = value % 1 == 0 and math.abs(value) < 2 ^ 53
+   return whole and ("%.0f"):format(value) or number_text(value)
+end
+
+local function bounds(t)
+   if not t.max then
+      return "at least " .. bound_text(t.min)
+   elseif not t.min then
+      return "at most " .. bound_text(t.max)
+   end
+   return "from " .. bound_text(t.min) .. " to " .. bound_text(t.max)
+end
+
+-- Returns a function that checks the value of an option by the fields min, max
+-- and values of its declaration, then by its own function.
+local function checker(t)
+   return function(name, text, number)
+      if number and (number < (t.min or number) or number > (t.max or number))
+      then
+         refuse(name, bounds(t), text)
+      elseif t.values then
+         local found = false
+         for _, value in ipairs(t.values) do
+            found = found or text == value
+         end
+         if not found then
+            refuse(name, table.concat(t.values, ", ", 1, #t.values - 1) ..
+               " or " .. t.values[#t.values], "'" .. text .. "'")
+         end
+      end
+      return not t[4] or t[4](name, text)
+   end
+end
+
+local function is_valid(value, kind)
+   return value == nil or type(value) == kind
+end
+
 local function declaration(name, t, types)
    if type(name) ~= "string" or type(t) ~= "table" then
       wrong(name)
    end
    local help, default, kind, validate = t[1], t[2], t[3], t[4]
-   if help ~= nil and type(help) ~= "string" or
-      validate ~= nil and type(validate) ~= "function"
+   if not (is_valid(help, "string") and is_valid(validate, "function") and
+      is_valid(t.min, "number") and is_valid(t.max, "number") and
+      is_valid(t.values, "table"))
    then
       wrong(name)
+   end
+   if t.min or t.max or t.values then
+      validate = checker(t)
    end
    kind = kind and by_number[kind] or by_default[type(default)]
    if not kind then

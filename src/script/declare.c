@@ -186,7 +186,8 @@ static int validate(struct sb_script *s, const char *name, struct sb_err *err)
     lua_pushstring(L, view.opt->type == SB_OPT_STRING
                           ? *(const char *const *)view.value
                           : view.text);
-    rc = sb__state_call(s->main, "validate", 2, 1, err);
+    sb__option_push(L, view.opt, view.value);
+    rc = sb__state_call(s->main, "validate", 3, 1, err);
     if (rc)
         return rc;
     if (!lua_toboolean(L, -1))

@@ -87,6 +87,11 @@ function globals.set_options()
    if sb.shared and sb.installed then
       values = values or sb.options()
       me.sysbench.opt = values
+      if sb.command == "run" then
+         -- Declared in the main state; thousands of users need no copies.
+         me.sysbench.cmdline.options = nil
+         me.sysbench.cmdline.commands = nil
+      end
    else
       me.sysbench.opt = sb.options()
    end

@@ -79,6 +79,47 @@ local function find_loader(loaders, name)
    end
 end
 
+local function load_module(loaded, loaders, name, environment)
+   local chunk = find_loader(loaders, name)
+   loaded[name] = loading
+   if environment then
+      setfenv(chunk, environment)
+   end
+   local value = chunk(name)
+   sb.give_back(chunk)
+   if value ~= nil then
+      loaded[name] = value
+   elseif loaded[name] == loading then
+      loaded[name] = true
+   end
+   return loaded[name]
+end
+
+-- The modules of sb/ keep nothing of a user in locals. The users of a state
+-- share them, or each would need up to 20 KB for their functions. Their globals
+-- are those of the user whose turn it is.
+local common = { loaded = {}, names = {} }
+
+for _, name in ipairs{"check", "dialect", "legacy", "old_names", "options",
+   "sbtest", "sbtest_check", "segments", "tables", "weights"}
+do
+   common.names["sb." .. name] = true
+end
+
+local function is_common(name)
+   return sb.shared and sb.installed and
+      (common.names[name] or name:find("^sb%.dialect%.")) and true
+end
+
+common.environment = setmetatable({}, {
+   __index = function(_, name)
+      return sb.me().globals[name]
+   end,
+   __newindex = function(_, name, value)
+      sb.me().globals[name] = value
+   end
+})
+
 function _G.require(name)
    local own = mine()
    local loaded = own.loaded
@@ -96,17 +137,11 @@ function _G.require(name)
       return value
    elseif type(own.loaders) ~= "table" then
       error("'package.loaders' must be a table", 2)
+   elseif is_common(name) then
+      return common.loaded[name] or load_module(common.loaded, own.loaders,
+         name, common.environment)
    end
-   local chunk = find_loader(own.loaders, name)
-   loaded[name] = loading
-   value = chunk(name)
-   sb.give_back(chunk)
-   if value ~= nil then
-      loaded[name] = value
-   elseif loaded[name] == loading then
-      loaded[name] = true
-   end
-   return loaded[name]
+   return load_module(loaded, own.loaders, name)
 end
 
 -- Returns the table of a module, and creates it if it does not exist: a global

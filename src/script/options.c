@@ -180,37 +180,36 @@ static void push_text(lua_State *L, const struct sb_opt *opt, const char *text)
         lua_pushstring(L, text);
 }
 
-static void push_value(lua_State *L, const struct sb__value *v)
+void sb__option_push(lua_State *L, const struct sb_opt *opt, const void *value)
 {
-    const struct sb_opt_list *list = v->value;
+    const struct sb_opt_list *list = value;
 
-    switch (v->opt->type) {
+    switch (opt->type) {
     case SB_OPT_BOOL:
-        lua_pushboolean(L, *(const bool *)v->value);
+        lua_pushboolean(L, *(const bool *)value);
         return;
     case SB_OPT_INT:
     case SB_OPT_SIZE:
-        lua_pushnumber(L, (lua_Number) * (const int64_t *)v->value);
+        lua_pushnumber(L, (lua_Number) * (const int64_t *)value);
         return;
     case SB_OPT_DOUBLE:
-        push_double(L, v->opt, *(const double *)v->value);
+        push_double(L, opt, *(const double *)value);
         return;
     case SB_OPT_DURATION: // in the unit of a number without a suffix
-        lua_pushnumber(L, (lua_Number) * (const int64_t *)v->value /
-                              (v->opt->flags & SB_OPT_USEC ? 1e3 : 1e9));
+        lua_pushnumber(L, (lua_Number) * (const int64_t *)value /
+                              (opt->flags & SB_OPT_USEC ? 1e3 : 1e9));
         return;
     case SB_OPT_STRING:
-        push_text(L, v->opt, *(const char *const *)v->value);
+        push_text(L, opt, *(const char *const *)value);
         return;
     case SB_OPT_LIST:
-        if ((v->opt->flags & SB_OPT_SCALAR) && list->count == 1)
-            push_single(L, v->opt, list->item[0]);
+        if ((opt->flags & SB_OPT_SCALAR) && list->count == 1)
+            push_single(L, opt, list->item[0]);
         else
             push_list(L, list);
         return;
     case SB_OPT_ENUM:
-        push_choice(
-            L, v->opt->choices[*(const int *)v->value], v->opt->choices);
+        push_choice(L, opt->choices[*(const int *)value], opt->choices);
         return;
     }
     lua_pushnil(L);
@@ -225,7 +224,7 @@ void sb__options_push(lua_State *L, const struct sb_script *s)
         if (strcmp(s->values[i].name, "percentile") == 0)
             lua_pushnumber(L, s->env.npercentiles ? s->env.percentiles[0] : 0);
         else
-            push_value(L, &s->values[i]);
+            sb__option_push(L, s->values[i].opt, s->values[i].value);
         lua_setfield(L, -2, s->values[i].name);
     }
 }

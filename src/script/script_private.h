@@ -335,6 +335,8 @@ int sb__options_read(struct sb_script *s, struct sb_err *err);
 void sb__options_done(struct sb_script *s);
 // Pushes a new table with all of them. Raises Lua errors.
 void sb__options_push(lua_State *L, const struct sb_script *s);
+// Pushes the value of an option, in the type that it has in sysbench.opt.
+void sb__option_push(lua_State *L, const struct sb_opt *opt, const void *value);
 // True for an option of a driver that is not loaded; name with '_'.
 bool sb__options_idle(const struct sb_script *s, const char *name);
 // Finds an option of this script, or of the program.

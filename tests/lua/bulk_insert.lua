@@ -4,8 +4,11 @@
 -- Multi-row INSERTs: every event adds one row to a buffer, which is sent
 -- when it is full. Each thread uses its own table unless --tables is given.
 
-local options = require("sb.options")
 local old_names = require("sb.old_names")
+local options = require("sb.options")
+local sbtest = require("sb.sbtest")
+local sbtest_check = require("sb.sbtest_check")
+local tables = require("sb.tables")
 
 if sysbench.cmdline.command == nil then
    error("Command is required. Supported commands: prepare, run, cleanup, " ..
@@ -14,18 +17,18 @@ end
 
 local int = sysbench.cmdline.ARG_INT
 
-if sysbench.cmdline.main_state then
-   local declarations = require("sb.declarations")
-   local oltp = declarations.oltp()
-   sysbench.cmdline.options = declarations.add_old_names{
-      tables = {"Number of tables; 0: one per thread", 0, int},
+local function declare()
+   local list = options.with_tables{
+      tables = {"Number of tables; 0: one per thread", 0, int, min = 0,
+         max = 1e6},
       table_size = {"Ignored: use --events or --time to limit the rows", 0,
          int},
-      create_table_options = oltp.create_table_options,
-      mysql_storage_engine = oltp.mysql_storage_engine,
-      check_tables = oltp.check_tables,
    }
+   list.pgsql_variant = nil
+   return old_names.add(list)
 end
+
+sysbench.cmdline.options = declare()
 
 -- This thread's table, its next id, and the step between its ids.
 local con, name, id, step
@@ -38,19 +41,18 @@ local function settings()
       opt.prepare = opt.threads > 1 and
          string.format("--threads=%d prepare", opt.threads) or nil
    end
-   return options.normalize(opt)
+   return opt
 end
 
-if sysbench.cmdline.main_state then
-   require("sb.check_tables").before_run(settings)
+function sysbench.hooks.check_tables()
+   sbtest_check.before_users(settings())
 end
 
 function prepare()
-   local build = require("sb.build")
    local opt = settings()
-   require("sb.databases").each(function(c, d)
+   tables.each_database(function(c, d)
       for n = 1, opt.tables do
-         build.print_line("Creating table 'sbtest%d'...", n)
+         tables.print("Creating table 'sbtest%d'...", n)
          c:query(string.format("CREATE TABLE IF NOT EXISTS sbtest%d (" ..
             "id INTEGER NOT NULL, k INTEGER DEFAULT '0' NOT NULL, " ..
             "PRIMARY KEY (id)) %s", n, d.table_options(opt)))
@@ -59,16 +61,13 @@ function prepare()
 end
 
 function cleanup()
-   local opt = settings()
-   require("sb.databases").each(function(c)
-      require("sb.build").drop_all(c, opt)
-   end)
+   sbtest.cleanup(settings())
 end
 
 function thread_init()
    local opt = settings()
    -- Threads of a rank that starts later would find rows of the others.
-   require("sb.ranks").refuse_if(opt.tables < opt.threads, "bulk_insert",
+   options.refuse_ranks("bulk_insert", opt.tables < opt.threads,
       "if --tables is less than --threads")
    con = sysbench.sql.driver():connect()
    name = "sbtest" .. sysbench.tid % opt.tables + 1

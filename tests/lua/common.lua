@@ -8,9 +8,10 @@
 -- numbers and booleans, create_insert(n), prepare() and cleanup(). Such scripts
 -- declare no options; the options given arrive as global strings.
 
-local build = require("sb.build")
 local dialect = require("sb.dialect")
 local old_names = require("sb.old_names")
+local sbtest = require("sb.sbtest")
+local tables = require("sb.tables")
 
 local numbers = {
    oltp_table_size = 10000,
@@ -96,7 +97,7 @@ end
 -- Creates, fills and indexes table sbtest<table_id>.
 function create_insert(table_id)
    local c, d = connection()
-   build.build(c, d, settings(), table_id)
+   tables.build(c, d, settings(), sbtest.with_values(), table_id)
 end
 
 local own_create_insert = create_insert
@@ -105,10 +106,10 @@ function prepare()
    set_vars()
    db_connect()
    if create_insert ~= own_create_insert then
-      require("sb.databases").refuse_several("create_insert() of a script")
+      tables.refuse_several("create_insert() of a script")
    end
    drv = sysbench.sql.driver()
-   require("sb.databases").visit(drv, function(c)
+   tables.visit_databases(drv, function(c)
       con = c
       for n = 1, oltp_tables_count do
          create_insert(n)
@@ -121,7 +122,5 @@ end
 function cleanup()
    set_vars()
    db_connect()
-   require("sb.databases").visit(sysbench.sql.driver(), function(c)
-      build.drop_all(c, settings())
-   end)
+   sbtest.cleanup(settings())
 end

@@ -3,4 +3,11 @@
 --
 -- One DELETE by primary key per event, with the options of 0.5.
 
-require("sb.legacy").declare_single("deletes")
+local legacy = require("sb.legacy")
+
+legacy.declare{
+   event = function(user, name)
+      user.con:query(("DELETE FROM %s WHERE id=%d"):format(name,
+         legacy.draw_id(user.opt)))
+   end,
+}

@@ -4,16 +4,17 @@
 -- One INSERT per event, with the options of sysbench 0.5. With
 -- --oltp-auto-inc=off, prepare leaves the tables empty; see oltp_insert.lua.
 
-local insert = require("sb.insert")
+local legacy = require("sb.legacy")
+local sbtest = require("sb.sbtest")
 
-require("sb.legacy").declare{
+legacy.declare{
    adjust = function(opt)
       if not opt.auto_inc then
          opt.table_size = 0
       end
    end,
 
-   event = function(e, n)
-      e.con:query(insert.text(e.d, e.opt, n))
+   event = function(user, name)
+      user.con:query(sbtest.insert_text(user.d, user.opt, name))
    end,
 }

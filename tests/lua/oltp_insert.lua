@@ -5,10 +5,11 @@
 -- because its rows could have ids that the run chooses at random.
 
 require("oltp_common")
-if not check_reconnect then require("sb.older_common") end
+-- sysbench before 1.0.20 has no check_reconnect() in oltp_common.lua.
+check_reconnect = check_reconnect or function() end
 
 local dialect = require("sb.dialect")
-local insert = require("sb.insert")
+local sbtest = require("sb.sbtest")
 local d
 
 sysbench.cmdline.commands.prepare = {
@@ -27,8 +28,7 @@ end
 
 function event()
    local opt = sysbench.opt
-   con:query(insert.text(d, opt, sysbench.rand.uniform(1, opt.tables)))
+   local n = sysbench.rand.uniform(1, opt.tables)
+   con:query(sbtest.insert_text(d, opt, sbtest.name(opt, n)))
    check_reconnect()
 end
-
-if sysbench.cmdline.main_state then require("sb.check_tables").before_run() end

@@ -4,7 +4,8 @@
 -- One SELECT by primary key per event.
 
 require("oltp_common")
-if not check_reconnect then require("sb.older_common") end
+-- sysbench before 1.0.20 has no check_reconnect() in oltp_common.lua.
+check_reconnect = check_reconnect or function() end
 
 function prepare_statements()
    -- --point-selects is per transaction; here each event is one query.
@@ -16,5 +17,3 @@ function event()
    execute_point_selects()
    check_reconnect()
 end
-
-if sysbench.cmdline.main_state then require("sb.check_tables").before_run() end

@@ -4,7 +4,8 @@
 -- The classic OLTP mix: reads and writes in one transaction.
 
 require("oltp_common")
-if not check_reconnect then require("sb.older_common") end
+-- sysbench before 1.0.20 has no check_reconnect() in oltp_common.lua.
+check_reconnect = check_reconnect or function() end
 
 function prepare_statements()
    if not sysbench.opt.skip_trx then
@@ -42,5 +43,3 @@ function event()
    end
    check_reconnect()
 end
-
-if sysbench.cmdline.main_state then require("sb.check_tables").before_run() end

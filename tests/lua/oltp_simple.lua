@@ -3,4 +3,11 @@
 --
 -- One SELECT of c by primary key per event, with the options of 0.5.
 
-require("sb.legacy").declare_single("point_selects")
+local legacy = require("sb.legacy")
+
+legacy.declare{
+   event = function(user, name)
+      user.con:query(("SELECT c FROM %s WHERE id=%d"):format(name,
+         legacy.draw_id(user.opt)))
+   end,
+}

@@ -4,7 +4,8 @@
 -- UPDATEs of the indexed column, --index-updates per event.
 
 require("oltp_common")
-if not check_reconnect then require("sb.older_common") end
+-- sysbench before 1.0.20 has no check_reconnect() in oltp_common.lua.
+check_reconnect = check_reconnect or function() end
 
 function prepare_statements()
    prepare_index_updates()
@@ -14,5 +15,3 @@ function event()
    execute_index_updates()
    check_reconnect()
 end
-
-if sysbench.cmdline.main_state then require("sb.check_tables").before_run() end

@@ -3,4 +3,11 @@
 --
 -- One UPDATE of the indexed column per event, with the options of 0.5.
 
-require("sb.legacy").declare_single("index_updates")
+local legacy = require("sb.legacy")
+
+legacy.declare{
+   event = function(user, name)
+      user.con:query(("UPDATE %s SET k=k+1 WHERE id=%d"):format(name,
+         legacy.draw_id(user.opt)))
+   end,
+}

@@ -3,13 +3,13 @@
 --
 -- One UPDATE of an unindexed column per event, with the options of 0.5.
 
-require("sb.legacy").declare{
-   statements = function(e)
-      e.opt.non_index_updates = 1
-      e.m:prepare(e.opt, "non_index_updates")
-   end,
+local legacy = require("sb.legacy")
+local sbtest = require("sb.sbtest")
 
-   event = function(e, n)
-      e.m:non_index_updates(e.opt, n)
+legacy.declare{
+   event = function(user, name)
+      local c = sysbench.rand.string(sbtest.c_format)
+      user.con:query(("UPDATE %s SET c='%s' WHERE id=%d"):format(name, c,
+         legacy.draw_id(user.opt)))
    end,
 }

@@ -92,6 +92,47 @@ function event() print("rows", sysbench.opt.rows) return true end]]
             "a validation that is not a function")
 end
 
+-- The fields min, max and values of a declaration.
+local function bounds()
+   local text = [[
+local int = sysbench.cmdline.ARG_INT
+sysbench.cmdline.options = {
+   rows_max = {"Rows", 5, int, min = 1, max = 1e15},
+   least = {"Least", 0, int, min = 3}, most = {"Most", 0.5, max = 1.5},
+   order = {"Order", "up", values = {"up", "down", "random"}},
+   even = {"Even", 2, int, function(_, v) return v % 2 == 0 end, max = 10},
+}
+function event()
+   local o = sysbench.opt
+   print(o.rows_max, o.least, o.most, o.order, o.even)
+   return true
+end]]
+   local out = tap.with(text, "run")
+   tap.like(out, "5\t0\t0.5\tup\t2\n", "defaults may be out of bounds")
+   out = tap.with(text, "run --rows-max=1 --least=3 --most=1.5 " ..
+      "--order=random --even=10")
+   tap.like(out, "1\t3\t1.5\trandom\t10\n", "values at the bounds")
+   for arguments, message in pairs{
+      ["--rows-max=0"] = "--rows-max must be from 1 to " ..
+         "1000000000000000, not 0",
+      ["--least=2"] = "--least must be at least 3, not 2",
+      ["--most=1.51"] = "--most must be at most 1.5, not 1.51",
+      ["--order=x"] = "--order must be up, down or random, not 'x'",
+      ["--even=12"] = "--even must be at most 10, not 12",
+      ["--even=3"] = "invalid option: --even=3",
+   } do
+      local _, err, status = tap.with(text, "run " .. arguments)
+      tap.like(err, message:gsub("%p", "%%%0") .. "\n", message)
+      tap.is(status, 1, arguments .. " is an error")
+   end
+   for _, wrong in ipairs{"min = 'x'", "max = {}", "values = 3"} do
+      local _, err = tap.with("sysbench.cmdline.options = {a = {'A', 1, " ..
+         wrong .. "}}", "run")
+      tap.like(err, "wrong table structure in sysbench.cmdline.options: a",
+         wrong .. " is an error")
+   end
+end
+
 local function new_defaults()
    local text = [[
 sysbench.cmdline.options = { ["rand-type"] = {"", "pareto"},
@@ -304,6 +345,7 @@ function event()
       switches()
       numbers()
       validation()
+      bounds()
       new_defaults()
       clashes()
       drivers()

@@ -2,25 +2,34 @@
 --
 -- The differences between SQL databases: one file per database in dialect/,
 -- with the defaults in dialect/generic.lua. The workloads do not branch on the
--- database; a new one only needs a new file and its name below. A user loads
--- only the file of its database.
+-- database; a new one only needs a new file and its name below.
 
 local generic = require("sb.dialect.generic")
 
-local names = {sqlite = true, mysql = true, pgsql = true, null = true}
+-- By name.
+local dialects = {
+   mysql = require("sb.dialect.mysql"),
+   null = require("sb.dialect.null"),
+   pgsql = require("sb.dialect.pgsql"),
+   sqlite = require("sb.dialect.sqlite"),
+}
 
 local M = {}
 
-local loaded = {} -- by name
-
-local function load(name)
-   local d = loaded[name]
-   if not d then
-      d = require("sb.dialect." .. name)
-      d.name = name
-      loaded[name] = setmetatable(d, {__index = generic})
+-- Returns the dialect d with the changes for --pgsql-variant.
+local function variant_of(d, name)
+   local own = d.variants[name]
+   if not own then
+      local supported = {}
+      for known in pairs(d.variants) do
+         supported[#supported + 1] = known
+      end
+      table.sort(supported)
+      error(string.format("--pgsql-variant=%s is not supported; use one of " ..
+         "%s", name, table.concat(supported, ", ")), 0)
    end
-   return d
+   own.variant = name
+   return setmetatable(own, {__index = d})
 end
 
 -- Returns the dialect of a driver, or a dialect by name. Workloads call this
@@ -33,10 +42,10 @@ function M.of(drv)
          "database with SQL; 'sysbench --list' has the workloads for " ..
          "MongoDB", 0)
    end
-   local d = names[name] and load(name) or generic
+   local d = dialects[name] or generic
    local variant = sysbench.opt and sysbench.opt.pgsql_variant
    if d.variants and variant and variant ~= "" then
-      return require(d.variants).of(d, variant)
+      return variant_of(d, variant)
    end
    return d
 end

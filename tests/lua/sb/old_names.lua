@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The names of options before 1.0, and their conversion to the 1.x names, which
--- the rest of sb/ uses.
+-- The 0.5 names of options, and their conversion to the 1.x names, which the
+-- rest of sb/ uses.
 
-local options = require("sb.options")
+local sbtest = require("sb.sbtest")
 
 local M = {}
 
@@ -32,6 +32,15 @@ M.map = {
    random_ranges_delta = "delta",
 }
 
+local function shown(name)
+   return (name:gsub("_", "-"))
+end
+
+local function invalid(name, value)
+   error(string.format("Invalid value for the '%s' option: '%s'", shown(name),
+      value), 0)
+end
+
 local scales = {[""] = 1, k = 1e3, m = 1e6, g = 1e9}
 
 -- Converts a string such as 5, -1 or 10M to a number.
@@ -39,8 +48,7 @@ function M.to_number(name, value)
    local digits, suffix = value:match("^(-?%d+)(%a?)$")
    local scale = suffix and scales[suffix:lower()]
    if not scale then
-      error(string.format("Invalid value for the '%s' option: '%s'",
-         name:gsub("_", "-"), value), 0)
+      invalid(name, value)
    end
    return tonumber(digits) * scale
 end
@@ -50,10 +58,38 @@ local words = {on = true, ["true"] = true, ["1"] = true,
 
 local function to_boolean(name, value)
    if words[value] == nil then
-      error(string.format("Invalid value for the '%s' option: '%s'",
-         name:gsub("_", "-"), value), 0)
+      invalid(name, value)
    end
    return words[value]
+end
+
+-- Adds the 0.5 names to a table of 1.x options, for scripts whose name both
+-- generations have. They are strings, so that an option that is not given can
+-- be detected. map: M.map by default. Returns the table.
+function M.add(options, map)
+   for name, target in pairs(map or M.map) do
+      local new = options[target]
+      if new then
+         local function check(_, value)
+            local number = new.min and value ~= "" and
+               M.to_number(name, value)
+            if number and (number < new.min or
+               number > (new.max or number))
+            then
+               error(string.format(new.max and
+                  "--%s must be from %.0f to %.0f, not %s" or
+                  "--%s must be at least %.0f, not %s", shown(name), new.min,
+                  new.max or value, value), 0)
+            end
+            return true
+         end
+         options[name] = {"0.5 name of --" .. shown(target), "",
+            sysbench.cmdline.ARG_STRING, check}
+      end
+   end
+   options.myisam_max_rows = {"MAX_ROWS of MyISAM tables", 1000000,
+      sysbench.cmdline.ARG_INT}
+   return options
 end
 
 -- Moves values given under old names to the new names and returns opt. May be
@@ -75,7 +111,8 @@ function M.rename(opt, map)
    return opt
 end
 
--- Returns normalized 1.x options made from the 0.5 or 0.4 options in `old`.
+-- Returns the settings of a 0.5 or 0.4 script, under the 1.x names. old: its
+-- options.
 function M.from_old(old)
    local opt = {
       tables = 1,
@@ -95,7 +132,7 @@ function M.from_old(old)
    if opt.read_only and opt.write_only then
       error("--oltp-read-only and --oltp-write-only are mutually exclusive", 0)
    end
-   return options.normalize(opt)
+   return sbtest.settings(opt)
 end
 
 return M

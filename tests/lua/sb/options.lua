@@ -1,23 +1,31 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Declares and normalizes the options of the OLTP workloads.
+-- Options that several workloads have, and checks of settings.
 
 local M = {}
 
--- Returns the value for sysbench.cmdline.options: the declarations of a
--- generation ("oltp", "legacy" or "v04" of sb/declarations.lua). Only the main
--- state's declarations are used. In the states of users the table is empty and
--- loads the declarations at the first access. Scripts may always add to it.
-function M.declarations(generation)
-   local function declare()
-      return require("sb.declarations")[generation]()
+-- The options for creating and checking tables.
+local function of_tables()
+   return {
+      create_table_options = {"Text to append to CREATE TABLE", ""},
+      mysql_storage_engine = {"Storage engine, for MySQL; empty: the " ..
+         "server's default", "innodb"},
+      pgsql_variant = {"PostgreSQL-compatible variant: redshift (implies " ..
+         "create_secondary=off, delete_inserts=0), cockroachdb, yugabytedb",
+         ""},
+      check_tables = {"Check the tables before a run starts: missing or " ..
+         "empty tables are errors, other mismatches with the options warnings",
+         true},
+   }
+end
+
+-- Adds the options for creating and checking tables to those of a workload.
+-- Returns them, for sysbench.cmdline.options.
+function M.with_tables(options)
+   for name, option in pairs(of_tables()) do
+      options[name] = options[name] or option
    end
-   if sysbench.cmdline.main_state then
-      return declare()
-   end
-   return setmetatable({}, {__index = function(_, name)
-      return declare()[name]
-   end})
+   return options
 end
 
 -- Raises an error if no command is given. more: additional commands, each
@@ -37,23 +45,31 @@ function M.need_storage(what)
    end
 end
 
-local minimum = {tables = 1, table_size = 0, range_size = 1, reconnect = 0,
-   random_points = 1, number_of_ranges = 1}
+-- Raises an error in a run of several processes, if `condition` is true or nil.
+-- For workloads whose users share a state that processes cannot share. what:
+-- the end of the message "cannot be divided among ranks ...".
+function M.refuse_ranks(workload, condition, what)
+   if condition ~= false and sysbench.ranks > 1 then
+      error(workload .. ": this workload cannot be divided among ranks " ..
+         (what or "yet"), 0)
+   end
+end
 
--- Sets implied values and checks bounds. Works in place, may be called
--- repeatedly, and returns its argument.
-function M.normalize(opt)
-   if opt.pgsql_variant == "redshift" then
-      opt.create_secondary = false
-      opt.delete_inserts = 0
+-- Raises an error if the first of two options is greater than the second.
+function M.order(opt, small, large)
+   if opt[small] > opt[large] then
+      error(string.format("--%s must not be more than --%s, which is %.0f",
+         small:gsub("_", "-"), large:gsub("_", "-"), opt[large]), 0)
    end
-   for name, min in pairs(minimum) do
-      if type(opt[name]) == "number" and opt[name] < min then
-         error(string.format("--%s must be at least %d",
-            name:gsub("_", "-"), min), 0)
-      end
+end
+
+-- Validates a name of a table, for the declaration of an option.
+function M.table_name(option, value)
+   if not value:match("^[%w_%.]+$") then
+      error(string.format("--%s must consist of letters, digits, '_' and " ..
+         "'.', not '%s'", option:gsub("_", "-"), value), 0)
    end
-   return opt
+   return true
 end
 
 return M

@@ -38,6 +38,10 @@ local generic = {
    -- after loading.
    secondary_key = nil,
 
+   -- Whether tables can be partitioned by a hash of id: "clause" of CREATE
+   -- TABLE, or "tables" that are its partitions; nil: they cannot.
+   partitions = nil,
+
    -- Query for the number of tables of that name; nil: existing tables are not
    -- checked.
    find_table = nil,
@@ -132,9 +136,12 @@ local generic = {
    use_times = nil,
    times_local = false,
 
-   -- For some modes of oltp_0_4; nil: not supported.
+   -- For the workloads of 0.4 and 0.5: statement that calls a procedure with
+   -- two integers; whether there is the statement HANDLER; function (settings)
+   -- that returns whether the storage engine has no transactions. nil: no.
    call = nil,
-   handler = nil,
+   handlers = nil,
+   lacks_transactions = nil,
 }
 
 -- Returns how many characters a key column may have, at most `length`.
@@ -145,12 +152,6 @@ end
 -- Returns the text after the closing parenthesis of CREATE TABLE.
 function generic.table_options(opt)
    return opt.create_table_options or ""
-end
-
--- Returns the first and the last statement of a transaction on all tables of a
--- workload.
-function generic.transaction(self, _, read_only)
-   return read_only and self.begin or self.begin_write, self.commit
 end
 
 -- Returns the text after VALUES (...) that, if the row exists, adds the new

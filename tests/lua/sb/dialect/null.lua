@@ -2,8 +2,12 @@
 --
 -- The null driver, which executes nothing.
 
-return {
+local generic = require("sb.dialect.generic")
+
+return setmetatable({
+   name = "null",
    numbers_rows = true,
    numbers_rows_secondary = true,
+   partitions = "clause",
    call = "CALL %s(?, ?)",
-}
+}, {__index = generic})

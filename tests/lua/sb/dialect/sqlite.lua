@@ -2,7 +2,10 @@
 --
 -- SQLite.
 
-return {
+local generic = require("sb.dialect.generic")
+
+return setmetatable({
+   name = "sqlite",
    -- A deferred transaction that writes after it has read can fail at once,
    -- without waiting. Taking the write lock first waits for it.
    begin_write = "BEGIN IMMEDIATE",
@@ -45,4 +48,4 @@ return {
    through = function(name, index)
       return name .. " INDEXED BY " .. index
    end,
-}
+}, {__index = generic})
