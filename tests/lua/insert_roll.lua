@@ -4,8 +4,13 @@
 -- Each transaction inserts a row with the highest id so far and adds its k to
 -- three roll-ups of the table: sums over 10, 100 and 1,000 ids.
 
-local schema = require("sb.schema")
 local dialect = require("sb.dialect")
+local check = require("sb.check")
+local old_names = require("sb.old_names")
+local options = require("sb.options")
+local sbtest = require("sb.sbtest")
+local tables = require("sb.tables")
+
 local rand = sysbench.rand
 
 local K_MAX = 10000
@@ -19,6 +24,33 @@ local keys = {
    ["id-hid-mid"] = "id, hid, mid",
 }
 
+-- Options --------------------------------------------------------------------
+
+local int = sysbench.cmdline.ARG_INT
+
+sysbench.cmdline.options = old_names.add(options.with_tables{
+   table_size = {"Rows per table", 10000, int, min = 0, max = 1e12},
+   tables = {"Number of tables, at least 1", 1, int, min = 1, max = 1e6},
+   key_order = {"Order of the primary keys: sequential (id), hid-mid-id or " ..
+      "id-hid-mid", "sequential",
+      values = {"sequential", "hid-mid-id", "id-hid-mid"}},
+   skip_trx = {"Do not send BEGIN and COMMIT: each query is its own " ..
+      "transaction (but see pipeline)", false},
+   pipeline = {"Send the statements of an event together, as far as the " ..
+      "client library supports it; without BEGIN, PostgreSQL executes them " ..
+      "as one transaction", false},
+   create_secondary = {"Create a secondary index on k", true},
+   auto_inc = {"Ignored: the client assigns the ids, because it needs them " ..
+      "for the roll-ups", true},
+   ["rand-type"] = {"Distribution of k", "pareto"},
+})
+
+local function settings()
+   return sbtest.settings(old_names.rename(sysbench.opt))
+end
+
+-- Tables ---------------------------------------------------------------------
+
 -- Returns whether rows have the columns hid and mid.
 local function has_hid(opt)
    return opt.key_order ~= "sequential"
@@ -26,12 +58,166 @@ end
 
 -- Returns the name of the roll-up of table n over `level` ids.
 local function rollup(opt, n, level)
-   return string.format("%s_r%d", schema.name(opt, n), level)
+   return string.format("%s_r%d", sbtest.name(opt, n), level)
 end
 
 -- Returns the shared sequence of table n's ids.
 local function ids(opt, n, after)
-   return sysbench.sequence("insert_roll " .. schema.name(opt, n), after)
+   return sysbench.sequence("insert_roll " .. sbtest.name(opt, n), after)
+end
+
+-- Returns the names of table n and its roll-ups.
+local function names(opt, n)
+   local list = {sbtest.name(opt, n)}
+   for _, level in ipairs(levels) do
+      list[#list + 1] = rollup(opt, n, level)
+   end
+   return list
+end
+
+local function drop(con, opt, n)
+   for _, name in ipairs(names(opt, n)) do
+      con:query("DROP TABLE IF EXISTS " .. name)
+   end
+end
+
+local sets = {} -- a table and its roll-ups, for sb/tables.lua
+
+function sets.name(opt, n)
+   return sbtest.name(opt, n)
+end
+
+function sets.loader(con, opt, n)
+   return con:load(sbtest.name(opt, n), has_hid(opt) and
+      "id,hid,mid,k,c,pad" or "id,k,c,pad")
+end
+
+-- Returns a CREATE TABLE statement. more: columns after id and k. late: omit
+-- the primary key.
+local function definition(d, opt, name, more, late)
+   local hid = has_hid(opt)
+      and "hid INTEGER NOT NULL, mid INTEGER NOT NULL, " or ""
+   local key = late and "" or ", PRIMARY KEY (" .. keys[opt.key_order] .. ")"
+   return string.format("CREATE TABLE %s(id %s, %sk INTEGER NOT NULL%s%s) %s",
+      name, d.big_id, hid, more, key, d.table_options(opt))
+end
+
+local function create_all(con, d, opt, n)
+   local base = sbtest.name(opt, n)
+   tables.print("Creating table '%s' and its roll-ups...", base)
+   for _, name in ipairs(names(opt, n)) do
+      local more = name == base and ", " .. sbtest.texts(con, d) or ""
+      con:query(definition(d, opt, name, more, d.key_after_rows))
+      if d.check_table then
+         d.check_table(con, opt, name)
+      end
+   end
+end
+
+function sets.create(con, d, opt, n)
+   for _, name in ipairs(names(opt, n)) do
+      tables.refuse_existing(con, d, name)
+   end
+   local ok, err = pcall(create_all, con, d, opt, n)
+   if not ok then
+      sets.discard(con, opt, n)
+      error(err, 0)
+   end
+end
+
+function sets.fill(loader, opt, n, first, last)
+   local hid = has_hid(opt)
+   for id = first, last do
+      rand.row(n, id)
+      loader:int(id)
+      if hid then
+         loader:int(rand.uniform(0, HID_MAX))
+         loader:int(rand.uniform(0, HID_MAX))
+      end
+      loader:int(rand.default(0, K_MAX))
+      loader:random_text(sbtest.c_format)
+      loader:random_text(sbtest.pad_format)
+   end
+   rand.resume()
+end
+
+-- Returns the expression for the id in a roll-up. The division has no
+-- remainder, so it is the same in all dialects.
+local function rolled(level)
+   local remainder = dialect.of(sysbench.sql.driver()).remainder
+   return string.format("(id - " .. remainder .. ") / %d", "id", level, level)
+end
+
+local function fill_rollup(con, opt, n, level)
+   local others = has_hid(opt) and ", hid, mid" or ""
+   con:query(string.format("INSERT INTO %s (id%s, k) SELECT %s AS r%s, " ..
+      "SUM(k) FROM %s GROUP BY r%s ORDER BY r%s",
+      rollup(opt, n, level), others, rolled(level), others,
+      sbtest.name(opt, n), others, others))
+end
+
+function sets.finish(con, d, opt, n)
+   local name = sbtest.name(opt, n)
+   if opt.table_size > 0 then
+      tables.print("Rolling up '%s'...", name)
+      for _, level in ipairs(levels) do
+         con:query("DELETE FROM " .. rollup(opt, n, level))
+         fill_rollup(con, opt, n, level)
+      end
+   end
+   if d.key_after_rows then
+      for _, each in ipairs(names(opt, n)) do
+         con:query(string.format("ALTER TABLE %s ADD PRIMARY KEY (%s)", each,
+            keys[opt.key_order]))
+      end
+   end
+   if opt.create_secondary then
+      tables.print("Creating a secondary index on '%s'...", name)
+      con:query(string.format("CREATE INDEX k_%d ON %s(k)", n, name))
+   end
+end
+
+function sets.discard(con, opt, n)
+   pcall(con.reset, con)
+   return (pcall(drop, con, opt, n))
+end
+
+tables.derive(sets)
+
+local function check_engine(con, d, opt)
+   if d.check_engine then
+      d.check_engine(con, opt)
+   end
+end
+
+local commands = {}
+
+function commands.prepare(opt)
+   tables.each_database(function(con, d, _, name)
+      check_engine(con, d, opt)
+      return tables.prepare(con, d, opt, sets, name)
+   end)
+end
+
+function commands.warmup(opt)
+   tables.each_database(function(con, d)
+      tables.share("warmup", opt.tables, function(n)
+         sbtest.warm(con, d, opt, n)
+         for _, level in ipairs(levels) do
+            con:query("SELECT SUM(k) FROM " .. rollup(opt, n, level))
+         end
+      end)
+   end)
+end
+
+function commands.cleanup(opt)
+   tables.each_database(function(con)
+      for n = 1, opt.tables do
+         tables.print("Dropping table '%s' and its roll-ups...",
+            sbtest.name(opt, n))
+         drop(con, opt, n)
+      end
+   end)
 end
 
 -- Users ----------------------------------------------------------------------
@@ -49,8 +235,8 @@ end
 -- Returns the columns of the key and `more`, and their placeholders: "id, k"
 -- and "?, ?".
 local function columns(more)
-   local names = keys[user.opt.key_order] .. more
-   return names, (names:gsub("%w+", "?"))
+   local list = keys[user.opt.key_order] .. more
+   return list, (list:gsub("%w+", "?"))
 end
 
 -- Binds the columns of the key and the parameters given. id: the parameter for
@@ -71,7 +257,7 @@ local function prepare_insert(n, t)
    local kind = sysbench.sql.type
    local list, marks = columns(", k, c, pad")
    local stmt = prepare(string.format("INSERT INTO %s (%s) VALUES (%s)",
-      schema.name(user.opt, n), list, marks), "inserts")
+      sbtest.name(user.opt, n), list, marks), "inserts")
    t.insert, t.id = stmt, stmt:bind_create(kind.BIGINT)
    if has_hid(user.opt) then
       t.hid, t.mid = stmt:bind_create(kind.INT), stmt:bind_create(kind.INT)
@@ -111,14 +297,11 @@ end})
 function thread_init()
    local drv = sysbench.sql.driver()
    local d = dialect.of(drv)
-   user.opt = require("sb.old_names").rename(sysbench.opt)
+   user.opt = settings()
    user.con, user.d = drv:connect(), d
    if not user.opt.skip_trx then
       user.begin = prepare(d.begin_write, "begin")
       user.commit = prepare(d.commit, "commit")
-   end
-   if user.opt.pipeline then
-      require("sb.pipelined").wrap(user.con)
    end
 end
 
@@ -138,7 +321,7 @@ local function set_common(t)
    end
 end
 
-function event()
+local function transaction()
    local t = statements[rand.uniform(1, user.opt.tables)]
    if user.begin then
       user.begin:execute()
@@ -146,8 +329,8 @@ function event()
    local id = t.ids:next()
    set_common(t)
    t.id:set(id)
-   t.c:set_rand_str(schema.c_format)
-   t.pad:set_rand_str(schema.pad_format)
+   t.c:set_rand_str(sbtest.c_format)
+   t.pad:set_rand_str(sbtest.pad_format)
    t.insert:execute()
    t.id10:set(math.floor(id / 10))
    t.r10:execute()
@@ -160,178 +343,17 @@ function event()
    end
 end
 
-if sysbench.cmdline.run_state then
-   return -- the rest is for the main state and the commands
-end
-
-local bounds = require("sb.bounds")
-local build = require("sb.build")
-local check_tables = require("sb.check_tables")
-local databases = require("sb.databases")
-local parallel = require("sb.prepare")
-local print_line = build.print_line
-
--- Options --------------------------------------------------------------------
-
-local function declare()
-   local declarations = require("sb.declarations")
-   local oltp = declarations.oltp()
-   local cmdline = sysbench.cmdline
-   oltp.table_size[4], oltp.tables[4] = nil, nil -- normalize() checks them
-   return declarations.add_old_names{
-      table_size = oltp.table_size,
-      tables = oltp.tables,
-      key_order = {"Order of the primary keys: sequential (id), hid-mid-id " ..
-         "or id-hid-mid", "sequential", cmdline.ARG_STRING},
-      skip_trx = oltp.skip_trx,
-      pipeline = oltp.pipeline,
-      create_secondary = oltp.create_secondary,
-      create_table_options = oltp.create_table_options,
-      mysql_storage_engine = oltp.mysql_storage_engine,
-      pgsql_variant = oltp.pgsql_variant,
-      check_tables = oltp.check_tables,
-      auto_inc = {"Ignored: the client assigns the ids, because it needs " ..
-         "them for the roll-ups", true, cmdline.ARG_BOOL},
-      ["rand-type"] = {"Distribution of k", "pareto"},
-   }
-end
-
-if sysbench.cmdline.main_state then
-   sysbench.cmdline.options = declare()
-end
-
-local function normalize(opt)
-   require("sb.old_names").rename(opt)
-   bounds.check(opt, {tables = {1, 1e6}, table_size = {0, 1e12}})
-   bounds.one_of(opt, "key_order", {"sequential", "hid-mid-id", "id-hid-mid"})
-   return opt
-end
-
--- Tables ---------------------------------------------------------------------
-
--- Counter of sysbench.parallel.ticket() for commands that are not prepare.
-local TABLE_KEY = 0
-
--- Calls f(con, d, name) for each database of the run.
-local function each_database(f)
-   databases.each(function(con, _, drv, name)
-      return f(con, dialect.of(drv), name)
-   end)
-end
-
--- Returns the names of table n and its roll-ups.
-local function names(opt, n)
-   local list = {schema.name(opt, n)}
-   for _, level in ipairs(levels) do
-      list[#list + 1] = rollup(opt, n, level)
+function event()
+   if not user.opt.pipeline then
+      transaction()
+      return
    end
-   return list
+   user.con:pipeline_begin()
+   transaction()
+   user.con:pipeline_run()
 end
 
-local function drop(con, opt, n)
-   for _, name in ipairs(names(opt, n)) do
-      con:query("DROP TABLE IF EXISTS " .. name)
-   end
-end
-
--- The functions that sb/prepare.lua calls; the others are those of
--- sb/build.lua.
-local tables = setmetatable({}, {__index = build})
-
-function tables.loader(con, opt, n)
-   return con:load(schema.name(opt, n), has_hid(opt) and
-      "id,hid,mid,k,c,pad" or "id,k,c,pad")
-end
-
--- Returns a CREATE TABLE statement. more: columns after id and k. late: omit
--- the primary key.
-local function definition(d, opt, name, more, late)
-   local hid = has_hid(opt)
-      and "hid INTEGER NOT NULL, mid INTEGER NOT NULL, " or ""
-   local key = late and "" or ", PRIMARY KEY (" .. keys[opt.key_order] .. ")"
-   return string.format("CREATE TABLE %s(id %s, %sk INTEGER NOT NULL%s%s) %s",
-      name, d.big_id, hid, more, key, d.table_options(opt))
-end
-
-local function create_all(con, d, opt, n)
-   local base = schema.name(opt, n)
-   print_line("Creating table '%s' and its roll-ups...", base)
-   for _, name in ipairs(names(opt, n)) do
-      local more = name == base and ", " .. build.texts(con, d) or ""
-      con:query(definition(d, opt, name, more, d.key_after_rows))
-      if d.check_table then
-         d.check_table(con, opt, name)
-      end
-   end
-end
-
-function tables.create(con, d, opt, n)
-   for _, name in ipairs(names(opt, n)) do
-      build.refuse_existing(con, d, name)
-   end
-   local ok, err = pcall(create_all, con, d, opt, n)
-   if not ok then
-      tables.discard(con, opt, n)
-      error(err, 0)
-   end
-end
-
-function tables.fill(loader, opt, n, first, last)
-   local hid = has_hid(opt)
-   for id = first, last do
-      rand.row(n, id)
-      loader:int(id)
-      if hid then
-         loader:int(rand.uniform(0, HID_MAX))
-         loader:int(rand.uniform(0, HID_MAX))
-      end
-      loader:int(rand.default(0, K_MAX))
-      loader:random_text(schema.c_format)
-      loader:random_text(schema.pad_format)
-   end
-   rand.resume()
-end
-
--- Returns the expression for the id in a roll-up. The division has no
--- remainder, so it is the same in all dialects.
-local function rolled(level)
-   local remainder = dialect.of(sysbench.sql.driver()).remainder
-   return string.format("(id - " .. remainder .. ") / %d", "id", level, level)
-end
-
-local function fill_rollup(con, opt, n, level)
-   local others = has_hid(opt) and ", hid, mid" or ""
-   con:query(string.format("INSERT INTO %s (id%s, k) SELECT %s AS r%s, " ..
-      "SUM(k) FROM %s GROUP BY r%s ORDER BY r%s",
-      rollup(opt, n, level), others, rolled(level), others,
-      schema.name(opt, n), others, others))
-end
-
-function tables.finish(con, d, opt, n)
-   local name = schema.name(opt, n)
-   if opt.table_size > 0 then
-      print_line("Rolling up '%s'...", name)
-      for _, level in ipairs(levels) do
-         con:query("DELETE FROM " .. rollup(opt, n, level))
-         fill_rollup(con, opt, n, level)
-      end
-   end
-   if d.key_after_rows then
-      for _, each in ipairs(names(opt, n)) do
-         con:query(string.format("ALTER TABLE %s ADD PRIMARY KEY (%s)", each,
-            keys[opt.key_order]))
-      end
-   end
-   if opt.create_secondary then
-      print_line("Creating a secondary index on '%s'...", name)
-      con:query(string.format("CREATE INDEX k_%d ON %s(k)", n, name))
-   end
-end
-
-function tables.discard(con, opt, n)
-   pcall(con.reset, con)
-   return (pcall(drop, con, opt, n))
-end
+-- Check ----------------------------------------------------------------------
 
 -- Returns how many sums of a roll-up differ from those of its base table, and
 -- the total difference.
@@ -341,15 +363,15 @@ local function differences(con, opt, n, level)
       "SELECT COUNT(*), SUM(k) FROM (SELECT r%s, SUM(k) AS k FROM (" ..
       "SELECT %s AS r%s, k FROM %s UNION ALL SELECT id%s, -k FROM %s) AS u " ..
       "GROUP BY r%s HAVING SUM(k) <> 0) AS w",
-      others, rolled(level), others, schema.name(opt, n), others,
+      others, rolled(level), others, sbtest.name(opt, n), others,
       rollup(opt, n, level), others))
    return tonumber(wrong), tonumber(by)
 end
 
 -- Checks table n in one snapshot: the server may still execute the last
 -- statements of clients that were killed.
-local function check(con, d, opt, n)
-   local name = schema.name(opt, n)
+local function check_set(con, d, opt, n)
+   local name = sbtest.name(opt, n)
    con:query(d.begin_snapshot)
    for _, level in ipairs(levels) do
       local wrong, by = differences(con, opt, n, level)
@@ -361,52 +383,18 @@ local function check(con, d, opt, n)
    end
    local rows = con:query_row("SELECT COUNT(*) FROM " .. name)
    con:query("COMMIT")
-   print_line("%s: %s rows, all roll-ups agree with it", name, rows)
+   tables.print("%s: %s rows, all roll-ups agree with it", name, rows)
 end
-
--- Commands -------------------------------------------------------------------
-
-local commands = {}
-
-function commands.prepare(opt)
-   each_database(function(con, d, name)
-      if d.check_engine then
-         d.check_engine(con, opt)
-      end
-      return parallel.prepare(con, d, opt, nil, nil, tables, name)
-   end)
-end
-
-function commands.warmup(opt)
-   each_database(function(con, d)
-      parallel.share(TABLE_KEY, opt.tables, function(n)
-         build.warm(con, d, opt, n)
-         for _, level in ipairs(levels) do
-            con:query("SELECT SUM(k) FROM " .. rollup(opt, n, level))
-         end
-      end)
-   end)
-end
-
-commands.prewarm = commands.warmup
 
 function commands.check(opt)
-   each_database(function(con, d)
-      parallel.share(TABLE_KEY, opt.tables, function(n)
-         check(con, d, opt, n)
+   tables.each_database(function(con, d)
+      tables.share("check", opt.tables, function(n)
+         check_set(con, d, opt, n)
       end)
    end)
 end
 
-function commands.cleanup(opt)
-   each_database(function(con)
-      for n = 1, opt.tables do
-         print_line("Dropping table '%s' and its roll-ups...",
-            schema.name(opt, n))
-         drop(con, opt, n)
-      end
-   end)
-end
+tables.declare_commands(commands, settings)
 
 local function require_tables(con, d, opt)
    local list = {}
@@ -415,27 +403,22 @@ local function require_tables(con, d, opt)
          list[#list + 1] = name
       end
    end
-   check_tables.require_tables(con, d, #list, function(i) return list[i] end)
+   check.require_tables(con, d, #list, function(i) return list[i] end)
 end
-
-require("sb.own_commands").declare(commands, normalize)
 
 -- New ids continue after the highest existing id of each table in all
 -- databases.
 function init()
-   local opt = normalize(sysbench.opt)
-   local drv = sysbench.sql.driver()
+   local opt, drv = settings(), sysbench.sql.driver()
    local d = dialect.of(drv)
-   databases.visit(drv, function(con)
-      if d.check_engine then
-         d.check_engine(con, opt)
-      end
+   tables.visit_databases(drv, function(con)
+      check_engine(con, d, opt)
       if opt.check_tables then
          require_tables(con, d, opt)
       end
       for n = 1, opt.tables do
          local last = con:query_row("SELECT MAX(id) FROM " ..
-            schema.name(opt, n))
+            sbtest.name(opt, n))
          ids(opt, n, tonumber(last))
       end
    end)

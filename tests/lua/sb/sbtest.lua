@@ -202,15 +202,20 @@ end
 
 -- Commands -------------------------------------------------------------------
 
+-- Reads table n into the caches of the server.
+function M.warm(con, d, opt, n)
+   local name = M.name(opt, n)
+   tables.print("Preloading table %s", name)
+   for _, statement in ipairs(d.warmup) do
+      con:query(statement:format(name))
+   end
+end
+
 -- The commands warmup and cleanup.
 function M.warmup(opt)
    tables.each_database(function(con, d)
       tables.share("warmup", opt.tables, function(n)
-         local name = M.name(opt, n)
-         tables.print("Preloading table %s", name)
-         for _, statement in ipairs(d.warmup) do
-            con:query(statement:format(name))
-         end
+         M.warm(con, d, opt, n)
       end)
    end)
 end
