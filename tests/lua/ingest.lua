@@ -4,45 +4,180 @@
 -- Ingest: many users insert batches of rows into many tables. Each event is a
 -- batch, which is a transaction; --method selects how it is sent.
 
-local ingest = require("sb.ingest")
+local dialect = require("sb.dialect")
+local check = require("sb.check")
+local options = require("sb.options")
+local retry = require("sb.retry")
+local row_text = require("sb.row_text")
+local tables = require("sb.tables")
 
 local rand = sysbench.rand
-local retry = require("sb.retry")
-local opt -- the settings
-local con, d, send, inserted
 
-local tables = {}   -- in use, by number
-local to_close = {} -- statements
+-- Options --------------------------------------------------------------------
 
--- Returns table n: its name, the sequence of its ids, and its statement, which
--- is prepared at first use.
-local function table_of(n)
-   local t = tables[n]
+local int = sysbench.cmdline.ARG_INT
+
+sysbench.cmdline.options = options.with_tables{
+   tables = {"Number of tables", 16, int, min = 1, max = 1e6},
+   table_size = {"Rows per table that prepare inserts", 0, int, min = 0,
+      max = 1e12},
+   table_name = {"Prefix of the names of the tables; their numbers are " ..
+      "appended", "ingest", nil, options.table_name},
+   batch_size = {"Rows per batch", 50, int, min = 1, max = 100000},
+   sources = {"Number of different sources", 1000, int, min = 1,
+      max = 1000000},
+   data_length = {"Length of the column data, in characters", 100, int,
+      min = 0, max = 16000},
+   method = {"How a batch is sent: multi-row (one INSERT), multi-statement " ..
+      "(one text with an INSERT per row), pipeline (prepared INSERTs sent " ..
+      "together), single (prepared INSERTs one by one) or load (the " ..
+      "driver's bulk load)", "multi-row",
+      values = {"multi-row", "multi-statement", "pipeline", "single", "load"}},
+   create_secondary = {"Create an index on source and reading", true},
+}
+
+-- Tables ---------------------------------------------------------------------
+
+local COLUMNS = "id, batch, batch_rows, source, reading, control, data"
+local MAX_READING = 1000000
+
+local ingested = {key = "id"} -- the tables, for sb/tables.lua
+
+function ingested.name(opt, n)
+   return opt.table_name .. n
+end
+
+function ingested.define(d, opt)
+   return string.format("id %s, batch BIGINT NOT NULL, " ..
+      "batch_rows INTEGER NOT NULL, source INTEGER NOT NULL, " ..
+      "reading INTEGER NOT NULL, control INTEGER NOT NULL, " ..
+      "data VARCHAR(%d) NOT NULL", d.big_id, math.max(opt.data_length, 1))
+end
+
+function ingested.columns()
+   return COLUMNS
+end
+
+-- Returns a number that check computes, too, from the other columns of a row.
+local function control(id, source, reading)
+   return (id % 1000003 * 31 + source * 17 + reading) % 1000003
+end
+
+-- The rows of prepare are batches of --batch-size, too; the last one of a table
+-- may be smaller.
+function ingested.fill(loader, opt, n, first, last)
+   local size = opt.batch_size
+   local format = ("@"):rep(opt.data_length)
+   for id = first, last do
+      rand.row(n, id)
+      local source = rand.uniform(1, opt.sources)
+      local reading = rand.uniform(0, MAX_READING - 1)
+      local batch = id - (id - 1) % size
+      loader:int(id)
+      loader:int(batch)
+      loader:int(math.min(size, opt.table_size - batch + 1))
+      loader:int(source)
+      loader:int(reading)
+      loader:int(control(id, source, reading))
+      loader:random_text(format)
+   end
+   rand.resume()
+end
+
+local function index_name(opt, n)
+   return ingested.name(opt, n):gsub("%.", "_") .. "_source"
+end
+
+function ingested.indexes(con, opt, n)
+   local name = ingested.name(opt, n)
+   if opt.create_secondary then
+      tables.print("Creating a secondary index on '%s'...", name)
+      con:query(string.format("CREATE INDEX %s ON %s (source, reading)",
+         index_name(opt, n), name))
+   end
+end
+
+function ingested.index_names(opt, n)
+   return opt.create_secondary and {index_name(opt, n)} or {}
+end
+
+tables.derive(ingested)
+
+-- Users ----------------------------------------------------------------------
+
+local opt = nil    -- the settings
+local con, d       -- the connection and its dialect
+local targets = {} -- the tables in use, by number
+local statements = {} -- to close them
+
+-- Returns the shared sequence of the ids of table n.
+local function ids_of(n, after)
+   return sysbench.sequence("ingest " .. ingested.name(sysbench.opt, n), after)
+end
+
+-- Returns the shared sequence that counts the rows inserted by this run.
+local function inserted_rows()
+   return sysbench.local_sequence("ingest rows")
+end
+
+-- Returns table n.
+local function target(n)
+   local t = targets[n]
    if not t then
-      t = {name = ingest.name(opt, n), head = ingest.head(opt, n),
-         ids = ingest.ids(opt, n)}
-      tables[n] = t
+      local name = ingested.name(opt, n)
+      t = {name = name, ids = ids_of(n),
+         insert = "INSERT INTO " .. name .. " (" .. COLUMNS .. ") VALUES "}
+      targets[n] = t
    end
    return t
 end
 
--- Methods: each returns a function that inserts a batch of opt.batch_size rows
--- from id `first` on into table t.
+-- Methods (--method) ----------------------------------------------------------
+--
+-- Each returns a function that inserts a batch of opt.batch_size rows from id
+-- `first` on into table t.
+
 local methods = {}
 
+local ROW = 100 -- maximum number of bytes of the numbers in a row
+local COMMA, OPEN, CLOSE = 44, 40, 41
+
+-- Returns the statements that insert a batch: the text of the rows,
+-- "(1,1,50,7,8,9,'abc')", with `between` between two rows, and `before` and
+-- `after` around all.
+local function batch_text(first, before, between, after)
+   local rows, format = opt.batch_size, ("@"):rep(opt.data_length)
+   row_text.reserve(#before + #after +
+      rows * (ROW + opt.data_length + #between))
+   local at = row_text.text(0, before)
+   for id = first, first + rows - 1 do
+      if id > first then
+         at = row_text.text(at, between)
+      end
+      local source = rand.uniform(1, opt.sources)
+      local reading = rand.uniform(0, MAX_READING - 1)
+      at = row_text.char(at, OPEN)
+      at = row_text.integer(at, id, COMMA)
+      at = row_text.integer(at, first, COMMA)
+      at = row_text.integer(at, rows, COMMA)
+      at = row_text.integer(at, source, COMMA)
+      at = row_text.integer(at, reading, COMMA)
+      at = row_text.integer(at, control(id, source, reading), COMMA)
+      at = row_text.char(row_text.random(at, format), CLOSE)
+   end
+   return row_text.get(row_text.text(at, after))
+end
+
 methods["multi-row"] = function()
-   local text = ingest.text(opt)
    return function(t, first)
-      con:query(text(first, opt.batch_size, t.head, ",", ""))
+      con:query(batch_text(first, t.insert, ",", ""))
    end
 end
 
 methods["multi-statement"] = function()
-   local text = ingest.text(opt)
    local begin, commit = d.begin_write .. ";", ";" .. d.commit
    return function(t, first)
-      con:query(text(first, opt.batch_size, begin .. t.head,
-         ";" .. t.head, commit))
+      con:query(batch_text(first, begin .. t.insert, ";" .. t.insert, commit))
       while con:more_results() do
          con:next_result()
       end
@@ -52,16 +187,16 @@ end
 -- Prepares the INSERT of one row into table t.
 local function prepare_row(t)
    local kind = sysbench.sql.type
-   t.stmt = con:prepare(t.head .. "(?, ?, ?, ?, ?, ?, ?)", "insert")
-   t.params = {}
-   for i, type_of in ipairs{kind.BIGINT, kind.BIGINT, kind.INT, kind.INT,
-      kind.INT, kind.INT, kind.VARCHAR}
-   do
-      t.params[i] = t.stmt:bind_create(type_of, type_of == kind.VARCHAR and
-         math.max(opt.data_length, 1) or nil)
-   end
-   t.stmt:bind_param(unpack(t.params))
-   to_close[#to_close + 1] = t.stmt
+   local row = con:prepare(t.insert .. "(?, ?, ?, ?, ?, ?, ?)", "insert")
+   t.row, t.id = row, row:bind_create(kind.BIGINT)
+   t.batch, t.batch_rows = row:bind_create(kind.BIGINT),
+      row:bind_create(kind.INT)
+   t.source, t.reading, t.control = row:bind_create(kind.INT),
+      row:bind_create(kind.INT), row:bind_create(kind.INT)
+   t.data = row:bind_create(kind.VARCHAR, math.max(opt.data_length, 1))
+   row:bind_param(t.id, t.batch, t.batch_rows, t.source, t.reading, t.control,
+      t.data)
+   statements[#statements + 1] = row
 end
 
 methods.single = function()
@@ -69,22 +204,21 @@ methods.single = function()
    local begin = con:prepare(d.begin_write, "begin")
    local commit = con:prepare(d.commit, "commit")
    return function(t, first)
-      if not t.stmt then
+      if not t.row then
          prepare_row(t)
       end
-      local p = t.params
       begin:execute()
-      p[2]:set(first)
-      p[3]:set(opt.batch_size)
+      t.batch:set(first)
+      t.batch_rows:set(opt.batch_size)
       for id = first, first + opt.batch_size - 1 do
          local source = rand.uniform(1, opt.sources)
-         local reading = rand.uniform(0, ingest.MAX_READING - 1)
-         p[1]:set(id)
-         p[4]:set(source)
-         p[5]:set(reading)
-         p[6]:set(ingest.control(id, source, reading))
-         p[7]:set_rand_str(format)
-         t.stmt:execute()
+         local reading = rand.uniform(0, MAX_READING - 1)
+         t.id:set(id)
+         t.source:set(source)
+         t.reading:set(reading)
+         t.control:set(control(id, source, reading))
+         t.data:set_rand_str(format)
+         t.row:execute()
       end
       commit:execute()
    end
@@ -98,72 +232,137 @@ methods.pipeline = function()
 end
 
 methods.load = function()
-   local columns = ingest.columns:gsub(" ", "")
+   local columns = COLUMNS:gsub(" ", "")
    local format = ("@"):rep(opt.data_length)
    return function(t, first)
       local loader = con:load(t.name, columns, {private = true})
       for id = first, first + opt.batch_size - 1 do
          local source = rand.uniform(1, opt.sources)
-         local reading = rand.uniform(0, ingest.MAX_READING - 1)
+         local reading = rand.uniform(0, MAX_READING - 1)
          loader:int(id)
          loader:int(first)
          loader:int(opt.batch_size)
          loader:int(source)
          loader:int(reading)
-         loader:int(ingest.control(id, source, reading))
+         loader:int(control(id, source, reading))
          loader:random_text(format)
       end
       loader:close()
    end
 end
 
-function thread_init()
-   opt = ingest.normalize(sysbench.opt)
-   local drv = sysbench.sql.driver()
-   con, d = drv:connect(), require("sb.dialect").of(drv)
-   send, inserted = methods[opt.method](), ingest.inserted()
-end
+-- Events ---------------------------------------------------------------------
 
-function thread_done()
-   for _, stmt in ipairs(to_close) do
-      stmt:close()
+local batch = sysbench.op("batch")
+local is_retry    -- returns whether the event is another try
+local insert      -- inserts a batch
+local inserted    -- counts the rows
+local into, token -- the table of the event, and its measurement
+
+-- New ids continue after the highest existing id of each table.
+function init()
+   opt = sysbench.opt
+   options.refuse_ranks("ingest", opt.batch_size > 1024,
+      "with --batch-size above 1024")
+   con, d = tables.connect("ingest", opt)
+   tables.require_all(con, d, opt, ingested)
+   for n = 1, opt.tables do
+      local last = con:query_row("SELECT MAX(id) FROM " ..
+         ingested.name(opt, n))
+      ids_of(n, tonumber(last))
    end
    con:disconnect()
 end
 
-local batch = sysbench.op("batch")
-local t, token -- the table of the event, and its measurement
+function thread_init()
+   opt = sysbench.opt
+   local drv = sysbench.sql.driver()
+   con, d = drv:connect(), dialect.of(drv)
+   insert, inserted = methods[opt.method](), inserted_rows()
+   is_retry = retry.watch()
+end
+
+function thread_done()
+   for _, statement in ipairs(statements) do
+      statement:close()
+   end
+   con:disconnect()
+end
 
 function event()
-   if not retry.again() then
-      t = table_of(rand.uniform(1, opt.tables))
+   if not is_retry() then
+      into = target(rand.uniform(1, opt.tables))
       token = batch:start()
    end
-   send(t, t.ids:next(opt.batch_size))
+   insert(into, into.ids:next(opt.batch_size))
    batch:finish(token)
    inserted:next(opt.batch_size)
 end
 
-if sysbench.cmdline.run_state then
-   return -- the rest is for the main state and the commands
+-- Commands and check ---------------------------------------------------------
+
+local function check_values(c, dial, settings, name)
+   local sum = string.format("(%s * 31 + source * 17 + reading)",
+      dial.remainder:format("id", 1000003))
+   local count, id = c:query_row(string.format("SELECT COUNT(*), MIN(id) " ..
+      "FROM %s WHERE control <> %s OR source < 1 OR source > %d OR " ..
+      "reading < 0 OR reading >= %d OR LENGTH(data) <> %d OR id < batch OR " ..
+      "id >= batch + batch_rows", name, dial.remainder:format(sum, 1000003),
+      settings.sources, MAX_READING, settings.data_length))
+   if tonumber(count) > 0 then
+      error(string.format("%s: %s %s values that ingest does not write with " ..
+         "these options, the first is id %s", name, count,
+         count == "1" and "row has" or "rows have", id), 0)
+   end
 end
 
-sysbench.cmdline.options = ingest.declarations()
-
-require("sb.own_commands").declare("sb.ingest_commands", ingest.normalize)
-
--- New ids continue after the highest existing id.
-function init()
-   local settings = ingest.normalize(sysbench.opt)
-   require("sb.ranks").refuse_if(settings.batch_size > 1024, "ingest",
-      "with --batch-size above 1024")
-   require("sb.ingest_commands").continue_ids(settings)
+-- Checks that each batch is complete: it is one transaction.
+local function check_batches(c, name)
+   local count, first = c:query_row(string.format("SELECT COUNT(*), " ..
+      "MIN(batch) FROM (SELECT batch FROM %s GROUP BY batch HAVING " ..
+      "COUNT(*) <> MAX(batch_rows) OR MIN(batch_rows) <> MAX(batch_rows)) " ..
+      "AS w", name))
+   if tonumber(count) > 0 then
+      error(string.format("%s: %s %s incomplete, the first begins with id %s",
+         name, count, count == "1" and "batch is" or "batches are", first), 0)
+   end
 end
+
+-- Checks table n in one snapshot: the server may still execute the last
+-- statements of clients that were killed.
+local function check_table(c, dial, settings, n)
+   local name, indexed = ingested.name(settings, n), settings.create_secondary
+   c:query(dial.begin_snapshot)
+   -- The length of data is in no index, so the server must read the table.
+   local rows, sum, batches = c:query_row(string.format("SELECT COUNT(*), " ..
+      "SUM(reading), COUNT(DISTINCT batch), SUM(LENGTH(data)) FROM %s", name))
+   check_values(c, dial, settings, name)
+   check_batches(c, name)
+   for _, statement in ipairs(indexed and dial.before_index or {}) do
+      c:query(statement)
+   end
+   if indexed then
+      check.index(c, dial, name, {name = index_name(settings, n),
+         columns = "source, reading"}, "source >= 0", "reading", rows, sum)
+   end
+   c:query("ROLLBACK") -- also undoes before_index for the next table
+   return string.format("%s: %s rows in %s batches, all correct and " ..
+      "complete", name, rows, batches)
+end
+
+local function warm(c, _, settings, n)
+   c:query("SELECT SUM(LENGTH(data)) FROM " .. ingested.name(settings, n))
+end
+
+tables.declare_commands(tables.standard_commands("ingest", ingested,
+   check_table, warm))
+
+-- Reports --------------------------------------------------------------------
 
 local before = 0 -- rows inserted before this interval
 
 function sysbench.hooks.report_line(stat, final)
-   local rows = ingest.inserted():last()
+   local rows = inserted_rows():last()
    if final then
       return string.format("Rows inserted: %.0f (%.2f per sec.)", rows,
          rows / math.max(stat.time_total + sysbench.opt.warmup_time, 1e-9))

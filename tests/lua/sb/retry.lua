@@ -6,22 +6,33 @@
 
 local M = {}
 
-local tries, again = 0, false
+-- Returns a function for this user. event() must call it once; it returns true
+-- if the event is another try.
+function M.watch()
+   local tries, again = 0, false
 
-function sysbench.hooks.before_restart_event()
-   local max = sysbench.opt.max_restarts
-   tries = tries + 1
-   again = max == 0 or tries <= max
+   function sysbench.hooks.before_restart_event()
+      local max = sysbench.opt.max_restarts
+      tries = tries + 1
+      again = max == 0 or tries <= max
+   end
+
+   return function()
+      local is_retry = again
+      if not is_retry then
+         tries = 0
+      end
+      again = false
+      return is_retry
+   end
 end
 
--- To be called once by each event. Returns true if it is another try.
+-- For a workload whose file has one user.
+local watched
+
 function M.again()
-   local is_retry = again
-   if not is_retry then
-      tries = 0
-   end
-   again = false
-   return is_retry
+   watched = watched or M.watch()
+   return watched()
 end
 
 return M
