@@ -5,11 +5,69 @@
 -- at a rate, and holds them until the end, idle or used. An event is an attempt
 -- to connect or, with --hold=used, a query on one of the held connections.
 
-local cmdline = sysbench.cmdline
-require("sb.ranks").refuse("connect")
+local options = require("sb.options")
 
-if cmdline.command == nil then
+local user = sysbench.user
+
+-- Options --------------------------------------------------------------------
+
+local int = sysbench.cmdline.ARG_INT
+
+options.refuse_ranks("connect")
+
+if sysbench.cmdline.command == nil then
    error("Command is required. Supported commands: run, help", 0)
+end
+
+sysbench.cmdline.options = {
+   connections_per_user = {"Connections that each user opens", 10, int,
+      min = 1, max = 1e6},
+   connect_rate = {"Connections per second of all users together; 0: no " ..
+      "limit. Unlike --rate, it does not pace the other workloads of a mix",
+      0, min = 0, max = 1e9},
+   start_after = {"Seconds from the start of the run to the first connection",
+      0, min = 0, max = 1e9},
+   hold = {"What held connections do: idle, or used (each event executes " ..
+      "--query on the next one of its user)", "idle",
+      values = {"idle", "used"}},
+   hold_time = {"Seconds for which the connections are held after the last " ..
+      "attempt to connect; then the run ends. -1: until --time", -1,
+      min = -1, max = 1e9},
+   query = {"Short query for held connections; default: SELECT 1, or a ping " ..
+      "of MongoDB", ""},
+   check_held = {"Execute the query on each held connection at the end, to " ..
+      "find lost ones", true},
+   require_all = {"Fail if a connection could not be made, was lost or, " ..
+      "with --check-held, did not answer at the end", false},
+}
+
+-- Open files of the program itself, and some of its client libraries.
+local OWN_FILES = 50
+
+-- A mix by events would stop the user's other workloads while it holds.
+local function check_mix(opt)
+   if opt.mix ~= "" and opt.mix_by ~= "users" then
+      error("connect: a mix with this workload needs --mix-by=users, " ..
+         "because its users hold their connections between events", 0)
+   end
+end
+
+local function check_files(opt)
+   local wanted = opt.threads * opt.connections_per_user
+   if wanted + OWN_FILES > sysbench.max_open_files and
+      sysbench.sql.driver():name() ~= "null" then
+      error(("connect: %.0f connections need more open files than the limit " ..
+         "of %.0f (ulimit -n); raise it, or use several processes"):format(
+         wanted, sysbench.max_open_files), 0)
+   end
+end
+
+function init()
+   local opt = sysbench.opt
+   check_mix(opt)
+   if opt.mix == "" then
+      check_files(opt)
+   end
 end
 
 -- How often a user checks whether the server has closed one of its idle
@@ -32,7 +90,6 @@ end
 
 -- Connecting ----------------------------------------------------------------
 
-local user = sysbench.user
 local opt, drv, query
 local gauge, lost, failed
 local response = sysbench.op("connect_response")
@@ -245,69 +302,6 @@ function thread_done()
    end
    for k = 1, held do
       cons[k]:disconnect()
-   end
-end
-
-if cmdline.run_state then
-   return -- the rest is for the main state and the commands
-end
-
-if cmdline.main_state then
-   cmdline.options = {
-      connections_per_user = {"Connections that each user opens", 10,
-         cmdline.ARG_INT},
-      connect_rate = {"Connections per second of all users together; 0: no " ..
-         "limit. Unlike --rate, it does not pace the other workloads of a " ..
-         "mix", 0, cmdline.ARG_DOUBLE},
-      start_after = {"Seconds from the start of the run to the first " ..
-         "connection", 0, cmdline.ARG_DOUBLE},
-      hold = {"What held connections do: idle, or used (each event executes " ..
-         "--query on the next one of its user)", "idle", cmdline.ARG_STRING},
-      hold_time = {"Seconds for which the connections are held after the " ..
-         "last attempt to connect; then the run ends. -1: until --time", -1,
-         cmdline.ARG_DOUBLE},
-      query = {"Short query for held connections; default: SELECT 1, or a " ..
-         "ping of MongoDB", "", cmdline.ARG_STRING},
-      check_held = {"Execute the query on each held connection at the end, " ..
-         "to find lost ones", true, cmdline.ARG_BOOL},
-      require_all = {"Fail if a connection could not be made, was lost or, " ..
-         "with --check-held, did not answer at the end", false,
-         cmdline.ARG_BOOL},
-   }
-end
-
--- Checks --------------------------------------------------------------------
-
--- Open files of the program itself, and some of its client libraries.
-local OWN_FILES = 50
-
--- A mix by events would stop the user's other workloads while it holds.
-local function check_mix(options)
-   if options.mix ~= "" and options.mix_by ~= "users" then
-      error("connect: a mix with this workload needs --mix-by=users, " ..
-         "because its users hold their connections between events", 0)
-   end
-end
-
-local function check_files(options)
-   local wanted = options.threads * options.connections_per_user
-   if wanted + OWN_FILES > sysbench.max_open_files and
-      sysbench.sql.driver():name() ~= "null" then
-      error(("connect: %.0f connections need more open files than the limit " ..
-         "of %.0f (ulimit -n); raise it, or use several processes"):format(
-         wanted, sysbench.max_open_files), 0)
-   end
-end
-
-function init()
-   local options = sysbench.opt
-   local bounds = require("sb.bounds")
-   bounds.check(options, {connections_per_user = {1, 1e6},
-      connect_rate = {0, 1e9}, start_after = {0, 1e9}, hold_time = {-1, 1e9}})
-   bounds.one_of(options, "hold", {"idle", "used"})
-   check_mix(options)
-   if options.mix == "" then
-      check_files(options)
    end
 end
 

@@ -7,7 +7,92 @@
 -- offset of the clocks, which is estimated before the run, the latency of a
 -- probe is divided into the way to the start, the work and the way back.
 
+local dialect = require("sb.dialect")
+
 local user = sysbench.user
+
+-- Options --------------------------------------------------------------------
+
+if sysbench.cmdline.command == nil then
+   error("Command is required. Supported commands: run, help", 0)
+end
+
+local NAMES = {"empty", "ping", "timestamp"}
+
+sysbench.cmdline.options = {
+   probes = {"Probes that each user executes one after the other: empty (a " ..
+      "statement that does nothing), ping (SELECT 1) and timestamp (the " ..
+      "server's clock); by default those that the database has", NAMES},
+   probe_interval = {"Seconds between the end of a probe of a user and the " ..
+      "start of its next one; 0: none", 0.01, min = 0, max = 1e6},
+   calibrations = {"Round trips before the run, without load, that find the " ..
+      "offset of the server's clock", 200, sysbench.cmdline.ARG_INT, min = 1,
+      max = 1e6},
+   same_clock = {"Client and server use the same clock, so its offset is 0: " ..
+      "they are on the same host", false},
+}
+
+-- Probes ---------------------------------------------------------------------
+
+-- Returns the texts of the probes, by name.
+local function texts(drv)
+   if drv:dialect() == "mongodb" then
+      return {ping = '{"ping": 1}'}
+   end
+   local d = dialect.of(drv)
+   return {empty = d.empty_statement, ping = "SELECT 1", timestamp = d.times},
+      d
+end
+
+-- Returns the names of the probes; by default, those that the database has.
+-- text: of the probes, by name.
+local function chosen(opt, text)
+   local list = {}
+   if table.concat(opt.probes, ",") ~= table.concat(NAMES, ",") then
+      return opt.probes
+   end
+   for _, name in ipairs(NAMES) do
+      list[#list + 1] = text[name] and name
+   end
+   return list
+end
+
+local function has_timestamp(opt)
+   for _, name in ipairs(chosen(opt, (texts(sysbench.sql.driver())))) do
+      if name == "timestamp" then
+         return true
+      end
+   end
+   return false
+end
+
+-- Returns the names for which there are texts.
+local function available(text)
+   local names = {}
+   for _, name in ipairs(NAMES) do
+      names[#names + 1] = text[name] and name
+   end
+   return table.concat(names, ",")
+end
+
+local function check(opt, drv)
+   local text = texts(drv)
+   if #opt.probes == 0 then
+      error("--probes names none; there are " .. table.concat(NAMES, ", "), 0)
+   end
+   for _, name in ipairs(chosen(opt, text)) do
+      if not text[name] then
+         error(("--probes: there is no '%s' with %s; use --probes=%s"):format(
+            name, drv:name(), available(text)), 0)
+      end
+   end
+   if opt.mix ~= "" and opt.mix_by ~= "users" then
+      error("latency: a mix with this workload needs --mix-by=users, " ..
+         "because its users wait between probes", 0)
+   end
+end
+
+-- The clocks -----------------------------------------------------------------
 
 ffi.cdef("int clock_gettime(int, void *);")
 local stamp = ffi.new("struct { long sec, nsec; }")
@@ -31,31 +116,6 @@ end
 
 local function shared(name)
    return (sysbench.sequence("latency " .. name):last() - BIAS) / QUARTERS
-end
-
-local NAMES = {"empty", "ping", "timestamp"}
-
--- Returns the texts of the probes, by name.
-local function texts(drv)
-   if drv:dialect() == "mongodb" then
-      return {ping = '{"ping": 1}'}
-   end
-   local d = require("sb.dialect").of(drv)
-   return {empty = d.empty_statement, ping = "SELECT 1", timestamp = d.times},
-      d
-end
-
--- Returns the names of the probes; by default, those that the database has.
--- text: of the probes, by name.
-local function chosen(opt, text)
-   local list = {}
-   if table.concat(opt.probes, ",") ~= table.concat(NAMES, ",") then
-      return opt.probes
-   end
-   for _, name in ipairs(NAMES) do
-      list[#list + 1] = text[name] and name
-   end
-   return list
 end
 
 local function connect(drv, d)
@@ -96,6 +156,73 @@ local function ask_times(con, text)
    local row = rs:fetch_row()
    rs:free()
    return before, tonumber(row[1]), tonumber(row[2]), after
+end
+
+-- Connections use the hosts of a list in turn, but there is one offset.
+local function refuse_several(opt, drv)
+   for _, what in ipairs{"host", "port", "socket"} do
+      local name = drv:name() .. "_" .. what
+      local value = opt[name]
+      value = type(value) == "table" and table.concat(value, ",") or value
+      if type(value) == "string" and value:find(",", 1, true) then
+         error(("latency: the servers of --%s=%s have several clocks; use " ..
+            "a run for each of them, or --probes=empty,ping"):format(
+            (name:gsub("_", "-")), value), 0)
+      end
+   end
+end
+
+-- A statement starts after it was sent, and is evaluated before its result
+-- arrives. So each round trip has a least and a greatest possible offset of the
+-- server's clock; all of them together have closer ones. Returns these, the
+-- round trip times in ascending order, and the identity of the server.
+local function calibrate(opt, drv)
+   local text, d = texts(drv)
+   local probe = connect(drv, d)
+   local least, greatest, trips = -math.huge, math.huge, {}
+   for i = 1, opt.calibrations do
+      local before, start, evaluated, after = ask_times(probe, text.timestamp)
+      least = math.max(least, evaluated - after - 0.5)
+      greatest = math.min(greatest, start + d.times_step - before + 0.5)
+      trips[i] = after - before
+   end
+   local server = identity(probe, d)
+   probe:disconnect()
+   table.sort(trips)
+   if least > greatest then
+      error(("latency: the clocks of client and server moved against each " ..
+         "other by at least %.0f us during %d round trips, so there is no " ..
+         "offset to use"):format(least - greatest, opt.calibrations), 0)
+   end
+   return least, greatest, trips, server
+end
+
+-- Returns the offset of the server's clock, its error, the round trips, and the
+-- identity of the server.
+local function find_offset(opt, drv)
+   local least, greatest, trips, server = calibrate(opt, drv)
+   local _, d = texts(drv)
+   if not opt.same_clock and not d.times_local then
+      return (least + greatest) / 2, (greatest - least) / 2, trips, server
+   elseif least > 0 or greatest < 0 then
+      error(("--same-clock: the offset of the server's clock is between " ..
+         "%.0f and %.0f us, not 0"):format(least, greatest), 0)
+   end
+   return 0, d.times_step / 2, trips, server
+end
+
+function init()
+   local opt, drv = sysbench.opt, sysbench.sql.driver()
+   check(opt, drv)
+   if has_timestamp(opt) then
+      refuse_several(opt, drv)
+      local offset, err, trips, server = find_offset(opt, drv)
+      share("server", server)
+      share("offset", offset)
+      share("error", err)
+      share("shortest", trips[1])
+      share("median", trips[math.ceil(#trips / 2)])
+   end
 end
 
 -- Users ----------------------------------------------------------------------
@@ -181,137 +308,6 @@ function event()
    probes[at]()
    if interval > 0 then
       user.think(interval)
-   end
-end
-
-local cmdline = sysbench.cmdline
-
-if cmdline.run_state then
-   return -- the rest is for the main state and the report
-end
-
-if cmdline.command == nil then
-   error("Command is required. Supported commands: run, help", 0)
-end
-
--- Options --------------------------------------------------------------------
-
-cmdline.options = {
-   probes = {"Probes that each user executes one after the other: empty (a " ..
-      "statement that does nothing), ping (SELECT 1) and timestamp (the " ..
-      "server's clock); by default those that the database has",
-      NAMES, cmdline.ARG_LIST},
-   probe_interval = {"Seconds between the end of a probe of a user and the " ..
-      "start of its next one; 0: none", 0.01, cmdline.ARG_DOUBLE},
-   calibrations = {"Round trips before the run, without load, that find the " ..
-      "offset of the server's clock", 200, cmdline.ARG_INT},
-   same_clock = {"Client and server use the same clock, so its offset is 0: " ..
-      "they are on the same host", false, cmdline.ARG_BOOL},
-}
-
-local function has_timestamp(opt)
-   for _, name in ipairs(chosen(opt, (texts(sysbench.sql.driver())))) do
-      if name == "timestamp" then
-         return true
-      end
-   end
-   return false
-end
-
--- Returns the names for which there are texts.
-local function available(text)
-   local names = {}
-   for _, name in ipairs(NAMES) do
-      names[#names + 1] = text[name] and name
-   end
-   return table.concat(names, ",")
-end
-
-local function check(opt, drv)
-   require("sb.bounds").check(opt,
-      {probe_interval = {0, 1e6}, calibrations = {1, 1e6}})
-   local text = texts(drv)
-   if #opt.probes == 0 then
-      error("--probes names none; there are " .. table.concat(NAMES, ", "), 0)
-   end
-   for _, name in ipairs(chosen(opt, text)) do
-      if not text[name] then
-         error(("--probes: there is no '%s' with %s; use --probes=%s"):format(
-            name, drv:name(), available(text)), 0)
-      end
-   end
-   if opt.mix ~= "" and opt.mix_by ~= "users" then
-      error("latency: a mix with this workload needs --mix-by=users, " ..
-         "because its users wait between probes", 0)
-   end
-end
-
--- The clocks -----------------------------------------------------------------
-
--- Connections use the hosts of a list in turn, but there is one offset.
-local function refuse_several(opt, drv)
-   for _, what in ipairs{"host", "port", "socket"} do
-      local name = drv:name() .. "_" .. what
-      local value = opt[name]
-      value = type(value) == "table" and table.concat(value, ",") or value
-      if type(value) == "string" and value:find(",", 1, true) then
-         error(("latency: the servers of --%s=%s have several clocks; use " ..
-            "a run for each of them, or --probes=empty,ping"):format(
-            (name:gsub("_", "-")), value), 0)
-      end
-   end
-end
-
--- A statement starts after it was sent, and is evaluated before its result
--- arrives. So each round trip has a least and a greatest possible offset of the
--- server's clock; all of them together have closer ones. Returns these, the
--- round trip times in ascending order, and the identity of the server.
-local function calibrate(opt, drv)
-   local text, d = texts(drv)
-   local probe = connect(drv, d)
-   local least, greatest, trips = -math.huge, math.huge, {}
-   for i = 1, opt.calibrations do
-      local before, start, evaluated, after = ask_times(probe, text.timestamp)
-      least = math.max(least, evaluated - after - 0.5)
-      greatest = math.min(greatest, start + d.times_step - before + 0.5)
-      trips[i] = after - before
-   end
-   local server = identity(probe, d)
-   probe:disconnect()
-   table.sort(trips)
-   if least > greatest then
-      error(("latency: the clocks of client and server moved against each " ..
-         "other by at least %.0f us during %d round trips, so there is no " ..
-         "offset to use"):format(least - greatest, opt.calibrations), 0)
-   end
-   return least, greatest, trips, server
-end
-
--- Returns the offset of the server's clock, its error, the round trips, and the
--- identity of the server.
-local function find_offset(opt, drv)
-   local least, greatest, trips, server = calibrate(opt, drv)
-   local _, d = texts(drv)
-   if not opt.same_clock and not d.times_local then
-      return (least + greatest) / 2, (greatest - least) / 2, trips, server
-   elseif least > 0 or greatest < 0 then
-      error(("--same-clock: the offset of the server's clock is between " ..
-         "%.0f and %.0f us, not 0"):format(least, greatest), 0)
-   end
-   return 0, d.times_step / 2, trips, server
-end
-
-function init()
-   local opt, drv = sysbench.opt, sysbench.sql.driver()
-   check(opt, drv)
-   if has_timestamp(opt) then
-      refuse_several(opt, drv)
-      local offset, err, trips, server = find_offset(opt, drv)
-      share("server", server)
-      share("offset", offset)
-      share("error", err)
-      share("shortest", trips[1])
-      share("median", trips[math.ceil(#trips / 2)])
    end
 end
 
