@@ -301,14 +301,14 @@ end
 
 -- Commands and check ---------------------------------------------------------
 
-local function check_values(c, dial, settings, name)
+local function check_values(con, d, opt, name)
    local sum = string.format("(%s * 31 + source * 17 + reading)",
-      dial.remainder:format("id", 1000003))
-   local count, id = c:query_row(string.format("SELECT COUNT(*), MIN(id) " ..
+      d.remainder:format("id", 1000003))
+   local count, id = con:query_row(string.format("SELECT COUNT(*), MIN(id) " ..
       "FROM %s WHERE control <> %s OR source < 1 OR source > %d OR " ..
       "reading < 0 OR reading >= %d OR LENGTH(data) <> %d OR id < batch OR " ..
-      "id >= batch + batch_rows", name, dial.remainder:format(sum, 1000003),
-      settings.sources, MAX_READING, settings.data_length))
+      "id >= batch + batch_rows", name, d.remainder:format(sum, 1000003),
+      opt.sources, MAX_READING, opt.data_length))
    if tonumber(count) > 0 then
       error(string.format("%s: %s %s values that ingest does not write with " ..
          "these options, the first is id %s", name, count,
@@ -317,8 +317,8 @@ local function check_values(c, dial, settings, name)
 end
 
 -- Checks that each batch is complete: it is one transaction.
-local function check_batches(c, name)
-   local count, first = c:query_row(string.format("SELECT COUNT(*), " ..
+local function check_batches(con, name)
+   local count, first = con:query_row(string.format("SELECT COUNT(*), " ..
       "MIN(batch) FROM (SELECT batch FROM %s GROUP BY batch HAVING " ..
       "COUNT(*) <> MAX(batch_rows) OR MIN(batch_rows) <> MAX(batch_rows)) " ..
       "AS w", name))
@@ -330,28 +330,28 @@ end
 
 -- Checks table n in one snapshot: the server may still execute the last
 -- statements of clients that were killed.
-local function check_table(c, dial, settings, n)
-   local name, indexed = ingested.name(settings, n), settings.create_secondary
-   c:query(dial.begin_snapshot)
+local function check_table(con, d, opt, n)
+   local name, indexed = ingested.name(opt, n), opt.create_secondary
+   con:query(d.begin_snapshot)
    -- The length of data is in no index, so the server must read the table.
-   local rows, sum, batches = c:query_row(string.format("SELECT COUNT(*), " ..
+   local rows, sum, batches = con:query_row(string.format("SELECT COUNT(*), " ..
       "SUM(reading), COUNT(DISTINCT batch), SUM(LENGTH(data)) FROM %s", name))
-   check_values(c, dial, settings, name)
-   check_batches(c, name)
-   for _, statement in ipairs(indexed and dial.before_index or {}) do
-      c:query(statement)
+   check_values(con, d, opt, name)
+   check_batches(con, name)
+   for _, statement in ipairs(indexed and d.before_index or {}) do
+      con:query(statement)
    end
    if indexed then
-      check.index(c, dial, name, {name = index_name(settings, n),
+      check.index(con, d, name, {name = index_name(opt, n),
          columns = "source, reading"}, "source >= 0", "reading", rows, sum)
    end
-   c:query("ROLLBACK") -- also undoes before_index for the next table
+   con:query("ROLLBACK") -- also undoes before_index for the next table
    return string.format("%s: %s rows in %s batches, all correct and " ..
       "complete", name, rows, batches)
 end
 
-local function warm(c, _, settings, n)
-   c:query("SELECT SUM(LENGTH(data)) FROM " .. ingested.name(settings, n))
+local function warm(con, _, opt, n)
+   con:query("SELECT SUM(LENGTH(data)) FROM " .. ingested.name(opt, n))
 end
 
 tables.declare_commands(tables.standard_commands("ingest", ingested,
