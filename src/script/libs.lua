@@ -100,8 +100,9 @@ end
 -- are those of the user whose turn it is.
 local common = { loaded = {}, names = {} }
 
-for _, name in ipairs{"check", "dialect", "legacy", "old_names", "options",
-   "sbtest", "sbtest_check", "segments", "tables", "weights"}
+for _, name in ipairs{"check", "dialect", "iibench", "legacy", "old_names",
+   "options", "row_text", "sbtest", "sbtest_check", "segments", "tables",
+   "weights"}
 do
    common.names["sb." .. name] = true
 end

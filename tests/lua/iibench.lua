@@ -3,17 +3,159 @@
 --
 -- The insert benchmark: batches of rows into a table with up to three
 -- secondary indexes. An event is a transaction that inserts --rows-per-commit
--- rows or, in the --query-threads, one query. The tables, their values and the
--- options are in sb/iibench.lua.
+-- rows or, in the --query-threads, one query. Values, sizes and options, which
+-- mongodb/iibench.lua has, too, are in sb/iibench.lua.
 
 local dialect = require("sb.dialect")
+local check = require("sb.check")
 local iibench = require("sb.iibench")
+local options = require("sb.options")
+local row_text = require("sb.row_text")
+local tables = require("sb.tables")
+
 local rand = sysbench.rand
+
+-- Options --------------------------------------------------------------------
+
+sysbench.cmdline.options = options.with_tables(iibench.options())
+sysbench.cmdline.options.pipeline = {"Send the statements of an event " ..
+   "together, as far as the client library supports it; without BEGIN, " ..
+   "PostgreSQL executes them as one transaction", false}
+
+-- Tables ---------------------------------------------------------------------
+
+local COLUMNS = "dateandtime, cashregisterid, customerid, productid, price, " ..
+   "data"
+
+local purchases = {name = iibench.name} -- the tables, for sb/tables.lua
+
+local function create_indexes(con, opt, n)
+   local name = iibench.name(opt, n)
+   for i = 1, opt.num_secondary_indexes do
+      local index = iibench.indexes[i]
+      local index_name = iibench.index_name(opt, n, index)
+      tables.print("Creating index '%s' on '%s'...", index_name, name)
+      con:query(string.format("CREATE INDEX %s ON %s (%s)", index_name, name,
+         index.columns))
+   end
+end
+
+-- Returns whether the primary key is created after loading the rows, like the
+-- secondary indexes.
+local function key_late(d, opt)
+   return d.key_after_rows and opt.secondary_at_end
+end
+
+local function create(con, d, opt, n)
+   local name = iibench.name(opt, n)
+   tables.print("Creating table '%s'...", name)
+   con:query(string.format("CREATE TABLE %s(transactionid %s, " ..
+      "dateandtime %s NOT NULL, cashregisterid INTEGER NOT NULL, " ..
+      "customerid INTEGER NOT NULL, productid INTEGER NOT NULL, " ..
+      "price FLOAT NOT NULL, data VARCHAR(%d) NOT NULL%s) %s", name,
+      d.big_id_auto, d.datetime, math.max(opt.data_length_max, 4000),
+      key_late(d, opt) and "" or ", PRIMARY KEY (transactionid)",
+      d.table_options(opt)))
+   if d.check_table then
+      d.check_table(con, opt, name)
+   end
+   if not opt.secondary_at_end then
+      create_indexes(con, opt, n)
+   end
+end
+
+function purchases.create(con, d, opt, n)
+   tables.refuse_existing(con, d, iibench.name(opt, n))
+   local ok, err = pcall(create, con, d, opt, n)
+   if not ok then
+      purchases.discard(con, opt, n)
+      error(err, 0)
+   end
+end
+
+function purchases.columns()
+   return "transactionid, " .. COLUMNS
+end
+
+local function time_of(id)
+   return os.date("!%Y-%m-%d %H:%M:%S", iibench.time_of(id))
+end
+
+function purchases.fill(loader, opt, n, first, last)
+   local format = iibench.data_formats(opt)
+   local time = time_of(first)
+   for id = first, last do
+      rand.row(n, id)
+      if id % iibench.ROWS_PER_SECOND == 0 then
+         time = time_of(id)
+      end
+      local customer, cents = iibench.customer_and_price(opt)
+      loader:int(id)
+      loader:text(time)
+      loader:int(rand.uniform(0, opt.cashregisters - 1))
+      loader:int(customer)
+      loader:int(rand.uniform(0, opt.products - 1))
+      loader:double(cents / 100)
+      loader:random_text(format())
+   end
+   rand.resume()
+end
+
+function purchases.finish(con, d, opt, n)
+   local name, key = iibench.name(opt, n), iibench.key
+   if key_late(d, opt) then
+      con:query(string.format("ALTER TABLE %s ADD PRIMARY KEY (%s)", name, key))
+   end
+   if d.set_sequence and opt.table_size > 0 then
+      con:query(d.set_sequence:format(name, key, key, name))
+   end
+   if opt.secondary_at_end then
+      create_indexes(con, opt, n)
+   end
+end
+
+tables.derive(purchases)
+
+-- Text of INSERTs ------------------------------------------------------------
+
+-- Maximum number of bytes per row, without its data.
+local ROW = 100
+
+local COMMA, CLOSE = 44, 41
+
+-- head: "('2026-01-31 12:00:00',"
+local function put_row(opt, at, head, format)
+   at = row_text.text(at, head)
+   local customer, cents = iibench.customer_and_price(opt)
+   at = row_text.integer(at, rand.uniform(0, opt.cashregisters - 1), COMMA)
+   at = row_text.integer(at, customer, COMMA)
+   at = row_text.integer(at, rand.uniform(0, opt.products - 1), COMMA)
+   at = row_text.hundredths(at, cents, COMMA)
+   at = row_text.random(at, format)
+   return row_text.char(row_text.char(at, CLOSE), COMMA)
+end
+
+-- Returns a function (name, rows) that returns an INSERT of new rows, all with
+-- the current time.
+local function new_insert_text(opt)
+   local next_format = iibench.data_formats(opt)
+   return function(name, rows)
+      local first = "INSERT INTO " .. name .. " (" .. COLUMNS ..
+         ") VALUES "
+      local head = "('" .. os.date("%Y-%m-%d %H:%M:%S") .. "',"
+      row_text.reserve(#first + rows * (ROW + opt.data_length_max))
+      local at = row_text.text(0, first)
+      for _ = 1, rows do
+         at = put_row(opt, at, head, next_format())
+      end
+      return row_text.get(at - 1) -- without the last comma
+   end
+end
+
+-- Queries --------------------------------------------------------------------
 
 local opt -- the settings
 local con, d, sequence
-
--- Queries --------------------------------------------------------------------
 
 local function draw_price()
    local _, price = iibench.customer_and_price(opt)
@@ -63,7 +205,7 @@ local function query(t)
    q.stmt:execute()
 end
 
--- Tables ---------------------------------------------------------------------
+-- Open tables ----------------------------------------------------------------
 
 local opened = {}   -- by number: the tables with prepared statements
 local to_close = {} -- the same, without numbers
@@ -106,7 +248,7 @@ function thread_init(id)
    sequence = iibench.sequences()
    queries_only = id >= opt.threads - opt.query_threads
    if not queries_only then
-      insert_text = require("sb.iibench_text").new(opt)
+      insert_text = new_insert_text(opt)
       begin = con:prepare(d.begin_write, "begin")
       commit = con:prepare(d.commit, "commit")
    end
@@ -198,22 +340,106 @@ function event()
    transaction(t, rows)
 end
 
-if sysbench.cmdline.run_state then
-   return -- the rest is for the main state and the commands
+-- Check ----------------------------------------------------------------------
+
+-- Returns the condition for values that iibench never writes with these
+-- options.
+local function impossible(opt)
+   return string.format("cashregisterid < 0 OR cashregisterid >= %d OR " ..
+      "customerid < 0 OR customerid >= %d OR " ..
+      "productid < 0 OR productid >= %d OR " ..
+      "price * 100 < customerid - 1 OR price * 100 > customerid + %d OR " ..
+      "LENGTH(data) < %d OR LENGTH(data) > %d",
+      opt.cashregisters, opt.customers, opt.products, opt.max_price + 1,
+      opt.data_length_min, opt.data_length_max)
 end
 
-local commands = require("sb.iibench_commands")
-
-if sysbench.cmdline.main_state then
-   sysbench.cmdline.options = commands.declarations()
+local function check_rows(con, opt, name)
+   local wrong, id = con:query_row(string.format(
+      "SELECT COUNT(*), MIN(transactionid) FROM %s WHERE %s", name,
+      impossible(opt)))
+   if wrong ~= "0" then
+      error(string.format("%s: %s rows have values that iibench does not " ..
+         "write with these options, the first is transactionid %s", name,
+         wrong, id), 0)
+   end
 end
 
-require("sb.own_commands").declare(commands, commands.normalize)
+-- Returns the number of rows and the sum of customerid. The query also reads
+-- data, which is in no index, so the server must scan the table.
+local function sums(con, name)
+   local rows, sum = con:query_row(string.format("SELECT COUNT(*), " ..
+      "SUM(customerid), SUM(LENGTH(data)) FROM %s", name))
+   return rows, sum
+end
+
+local function check_index(con, d, opt, n, index, rows, sum)
+   check.index(con, d, iibench.name(opt, n),
+      {name = iibench.index_name(opt, n, index), columns = index.columns},
+      index.columns:match("^%w+") .. " >= 0", "customerid", rows, sum)
+end
+
+-- Checks table n in one snapshot: the server may still execute the last
+-- statements of clients that were killed.
+local function check_table(con, d, opt, n)
+   local name = iibench.name(opt, n)
+   con:query(d.begin_snapshot)
+   local rows, sum = sums(con, name)
+   check_rows(con, opt, name)
+   for _, statement in ipairs(d.before_index) do
+      con:query(statement)
+   end
+   for i = 1, opt.num_secondary_indexes do
+      check_index(con, d, opt, n, iibench.indexes[i], rows, sum)
+   end
+   con:query("ROLLBACK") -- also undoes d.before_index for the next table
+   return string.format("%s: %s rows, all in order, and %d indexes agree " ..
+      "with them", name, rows, opt.num_secondary_indexes)
+end
+
+local function warm(con, d, opt, n)
+   local name = iibench.name(opt, n)
+   for _, statement in ipairs(d.before_index) do
+      con:query(statement)
+   end
+   con:query("SELECT SUM(LENGTH(data)) FROM " .. name)
+   for i = 1, opt.num_secondary_indexes do
+      local index = iibench.indexes[i]
+      con:query(string.format("SELECT COUNT(*) FROM %s WHERE %s >= 0",
+         d.through(name, iibench.index_name(opt, n, index)),
+         index.columns:match("^%w+")))
+   end
+end
+
+tables.declare_commands(tables.standard_commands("iibench", purchases,
+   check_table, warm), iibench.check_options)
+
+-- Before a run ---------------------------------------------------------------
+
+local function measure(con, opt, n)
+   local name = iibench.name(opt, n)
+   local first, last = con:query_row(string.format(
+      "SELECT (SELECT MIN(transactionid) FROM %s), " ..
+      "(SELECT MAX(transactionid) FROM %s)", name, name))
+   iibench.publish_size(opt, n, tonumber(first), tonumber(last), function()
+      return tonumber((con:query_row("SELECT COUNT(*) FROM " .. name)))
+   end)
+end
 
 -- Publishes the sizes of the tables to all users.
 function init()
-   commands.measure(commands.normalize(sysbench.opt))
+   local opt = sysbench.opt
+   iibench.check_options(opt)
+   local con, d = tables.connect("iibench", opt)
+   if opt.check_tables then
+      check.require_tables(con, d, opt.tables,
+         function(n) return iibench.name(opt, n) end)
+   end
+   for n = 1, opt.tables do
+      measure(con, opt, n)
+   end
+   con:disconnect()
 end
 
-sysbench.hooks.report_line = iibench.report_line
+sysbench.hooks.report_line = iibench.report_lines()
 sysbench.hooks.ends_by_itself = iibench.ends_by_itself

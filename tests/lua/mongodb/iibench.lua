@@ -217,24 +217,20 @@ local commands = require("sb.mongodb.commands")
 -- Options --------------------------------------------------------------------
 
 local function options(kind)
-   local list = iibench.declarations()
-   list.table_name = kind.text("Name of the collection; with --tables above " ..
-      "1, the number of the collection is appended", list.table_name[2])
-   list.tables = kind.int("Number of collections", 1)
-   list.table_size = kind.int("Documents per collection that prepare loads", 0)
-   list.rows_per_commit = kind.int("Documents inserted per event", 1000)
+   local list = iibench.options()
+   list.table_name[1] = "Name of the collection; with --tables above 1, the " ..
+      "number of the collection is appended"
+   list.tables[1] = "Number of collections"
+   list.table_size[1] = "Documents per collection that prepare loads"
+   list.rows_per_commit[1] = "Documents inserted per event"
    list.rows_per_insert = kind.int("Maximum number of documents per insert " ..
       "command, at most 1,000", 1000)
+   list.rows_per_insert.min, list.rows_per_insert.max = 1, 1000
    list.create_secondary = false -- --num-secondary-indexes replaces it
-   list.query_pk_only = kind.bool("Use _id for all queries", false)
+   list.query_pk_only[1] = "Use _id for all queries"
    list.transactions = kind.bool("Execute inserts and deletes of an event " ..
       "in a transaction", false)
    return list
-end
-
-local function check_options(opt)
-   require("sb.bounds").check(opt, {rows_per_insert = {1, 1000}})
-   iibench.check_options(opt)
 end
 
 -- Collections ----------------------------------------------------------------
@@ -391,13 +387,12 @@ end
 commands.declare{
    options = options,
    old_names = false,
-   bounds = iibench.bounds,
-   check_options = check_options,
+   check_options = iibench.check_options,
    fields = {},
    needs = commands.need_transactions,
    init = init_sizes,
    collections = own,
 }
 
-sysbench.hooks.report_line = iibench.report_line
+sysbench.hooks.report_line = iibench.report_lines()
 sysbench.hooks.ends_by_itself = iibench.ends_by_itself

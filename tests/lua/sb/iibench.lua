@@ -3,16 +3,16 @@
 -- The purchases of iibench: tables, values, sizes, options and report lines,
 -- for all kinds of databases.
 
-local schema = require("sb.schema")
+local options = require("sb.options")
+local sbtest = require("sb.sbtest")
+
 local rand = sysbench.rand
 local floor = math.floor
-
-require("sb.ranks").refuse("iibench")
 
 local M = {
    columns = "dateandtime, cashregisterid, customerid, productid, price, data",
    key = "transactionid",
-   name = schema.name,
+   name = sbtest.name,
 }
 
 -- Secondary indexes, in the order of --num-secondary-indexes.
@@ -30,6 +30,67 @@ function M.index_name(opt, n, index)
    local name = M.name(opt, n)
    return name == TABLE and index.name
       or index.name .. "_" .. name:gsub("%.", "_")
+end
+
+-- Options --------------------------------------------------------------------
+
+-- Returns the options that do not depend on the kind of database.
+function M.options()
+   local int = sysbench.cmdline.ARG_INT
+   return {
+      table_name = {"Name of the table; with --tables above 1, the number " ..
+         "of the table is appended", TABLE, nil, options.table_name},
+      tables = {"Number of tables", 1, int, min = 1, max = 1e6},
+      table_size = {"Rows per table that prepare loads", 0, int,
+         min = 0, max = 1e12},
+      max_rows = {"Maximum number of rows that all threads insert; 0: no " ..
+         "limit", 0, int, min = 0, max = 1e15},
+      rows_per_commit = {"Rows inserted per transaction", 1000, int,
+         min = 1, max = 1e6},
+      rows_per_insert = {"Maximum number of rows per INSERT", 1000, int,
+         min = 1, max = 1e5},
+      num_secondary_indexes = {"Number of secondary indexes, 0 to 3", 3, int,
+         min = 0, max = 3},
+      max_table_rows = {"Maximum number of rows per table with " ..
+         "--with-max-table-rows", 1e7, int, min = 1, max = 1e12},
+      query_threads = {"Number of the --threads that only query", 0, int,
+         min = 0, max = 1e6},
+      queries_per_commit = {"Index queries before each transaction, in " ..
+         "the threads that insert", 0, int, min = 0, max = 1e6},
+      rows_per_query = {"Maximum number of rows per query", 10, int,
+         min = 1, max = 1e6},
+      cashregisters = {"Number of cash registers", 1000, int,
+         min = 1, max = 2147483647},
+      products = {"Number of products", 10000, int, min = 1, max = 2147483647},
+      customers = {"Number of customers", 100000, int,
+         min = 1, max = 2147483647},
+      max_price = {"Highest price of a product, in hundredths, before " ..
+         "customerid is added", 500, int, min = 0, max = 1e6},
+      data_length_min = {"Minimum length of data, in characters", 10, int,
+         min = 0, max = 65000},
+      data_length_max = {"Maximum length of data, in characters, at most " ..
+         "65000", 10, int, min = 0, max = 65000},
+      data_random_pct = {"Percentage of data that is random, 0 to 100; " ..
+         "the rest is one repeated letter", 50, int, min = 0, max = 100},
+      secondary_at_end = {"Create the secondary indexes after prepare has " ..
+         "loaded the rows, not before", false},
+      with_max_table_rows = {"Delete the oldest rows of tables that have " ..
+         "more than --max-table-rows", false},
+      delete_per_insert = {"Delete as many of the oldest rows as a " ..
+         "transaction inserts", false},
+      query_pk_only = {"Use the primary key for all queries", false},
+      count_rows = {"Count the rows when a run starts; off: tables with " ..
+         "more than a million ids are assumed to have one row per id", false},
+   }
+end
+
+-- Checks the options that depend on each other.
+function M.check_options(opt)
+   options.refuse_ranks("iibench")
+   options.order(opt, "data_length_min", "data_length_max")
+   if sysbench.cmdline.command == "run" then
+      options.order(opt, "query_threads", "threads")
+   end
 end
 
 -- Values ---------------------------------------------------------------------
@@ -156,82 +217,6 @@ function M.ends_by_itself()
    return sysbench.opt.max_rows > 0
 end
 
-if sysbench.cmdline.run_state then
-   return M -- the rest is for the main state and the commands
-end
-
--- Options --------------------------------------------------------------------
-
--- name = {help, default, min, max}
-local numbers = {
-   tables = {"Number of tables", 1, 1, 1e6},
-   table_size = {"Rows per table that prepare loads", 0, 0, 1e12},
-   max_rows = {"Maximum number of rows that all threads insert; 0: no limit",
-      0, 0, 1e15},
-   rows_per_commit = {"Rows inserted per transaction", 1000, 1, 1e6},
-   rows_per_insert = {"Maximum number of rows per INSERT", 1000, 1, 1e5},
-   num_secondary_indexes = {"Number of secondary indexes, 0 to 3", 3, 0, 3},
-   max_table_rows = {"Maximum number of rows per table with " ..
-      "--with-max-table-rows", 1e7, 1, 1e12},
-   query_threads = {"Number of the --threads that only query", 0, 0, 1e6},
-   queries_per_commit = {"Index queries before each transaction, in the " ..
-      "threads that insert", 0, 0, 1e6},
-   rows_per_query = {"Maximum number of rows per query", 10, 1, 1e6},
-   cashregisters = {"Number of cash registers", 1000, 1, 2147483647},
-   products = {"Number of products", 10000, 1, 2147483647},
-   customers = {"Number of customers", 100000, 1, 2147483647},
-   max_price = {"Highest price of a product, in hundredths, before " ..
-      "customerid is added", 500, 0, 1e6},
-   data_length_min = {"Minimum length of data, in characters", 10, 0, 65000},
-   data_length_max = {"Maximum length of data, in characters, at most 65000",
-      10, 0, 65000},
-   data_random_pct = {"Percentage of data that is random, 0 to 100; the " ..
-      "rest is one repeated letter", 50, 0, 100},
-}
-
--- Returns the declarations of the options that do not depend on the kind of
--- database.
-function M.declarations()
-   local cmdline = sysbench.cmdline
-   local options = {
-      table_name = {"Name of the table; with --tables above 1, the number " ..
-         "of the table is appended", TABLE, cmdline.ARG_STRING},
-      secondary_at_end = {"Create the secondary indexes after prepare has " ..
-         "loaded the rows, not before", false, cmdline.ARG_BOOL},
-      with_max_table_rows = {"Delete the oldest rows of tables that have " ..
-         "more than --max-table-rows", false, cmdline.ARG_BOOL},
-      delete_per_insert = {"Delete as many of the oldest rows as a " ..
-         "transaction inserts", false, cmdline.ARG_BOOL},
-      query_pk_only = {"Use the primary key for all queries", false,
-         cmdline.ARG_BOOL},
-      count_rows = {"Count the rows when a run starts; off: tables with " ..
-         "more than a million ids are assumed to have one row per id", false,
-         cmdline.ARG_BOOL},
-   }
-   for name, o in pairs(numbers) do
-      options[name] = {o[1], o[2], cmdline.ARG_INT}
-   end
-   return options
-end
-
--- The bounds of the options, see sb/bounds.lua.
-M.bounds = {}
-for name, o in pairs(numbers) do
-   M.bounds[name] = {o[3], o[4]}
-end
-
-function M.check_options(opt)
-   local settings = require("sb.settings")
-   settings.order(opt, "data_length_min", "data_length_max")
-   if sysbench.cmdline.command == "run" then
-      settings.order(opt, "query_threads", "threads")
-   end
-   if not opt.table_name:match("^[%w_%.]+$") then
-      error("--table-name must consist of letters, digits, '_' and '.', " ..
-         "not '" .. opt.table_name .. "'", 0)
-   end
-end
-
 -- Sizes before a run --------------------------------------------------------
 
 -- The rows of a table with more ids are counted only with --count-rows.
@@ -266,8 +251,6 @@ end
 
 -- Report lines ---------------------------------------------------------------
 
-local before = 0 -- rows inserted before this interval
-
 local function size(opt)
    local rows = 0
    for n = 1, opt.tables do
@@ -282,21 +265,25 @@ local function by(s)
    return s.guessed:last() > 0 and " by ids" or ""
 end
 
--- Returns the line for an interval or for the final report.
-function M.report_line(stat, final)
-   local opt = sysbench.opt
-   local s = M.sequences()
-   local inserted, deleted = s.inserted:last(), s.deleted:last()
-   if final then
-      return string.format("Rows inserted: %.0f (%.2f per sec.), deleted: " ..
-         "%.0f, in the tables%s: %.0f", inserted,
-         inserted / math.max(stat.time_total + opt.warmup_time, 1e-9), deleted,
-         by(s), size(opt))
+-- Returns the function that returns the line for an interval or for the final
+-- report.
+function M.report_lines()
+   local before = 0 -- rows inserted before this interval
+
+   return function(stat, final)
+      local opt, s = sysbench.opt, M.sequences()
+      local inserted, deleted = s.inserted:last(), s.deleted:last()
+      if final then
+         return string.format("Rows inserted: %.0f (%.2f per sec.), " ..
+            "deleted: %.0f, in the tables%s: %.0f", inserted,
+            inserted / math.max(stat.time_total + opt.warmup_time, 1e-9),
+            deleted, by(s), size(opt))
+      end
+      local rate = (inserted - before) / math.max(stat.time_interval, 1e-9)
+      before = inserted
+      return string.format("rows/s: %.2f rows%s: %.0f", rate, by(s),
+         size(opt))
    end
-   local rate = (inserted - before) / math.max(stat.time_interval, 1e-9)
-   before = inserted
-   return string.format("rows/s: %.2f rows%s: %.0f", rate, by(s),
-      size(opt))
 end
 
 return M
