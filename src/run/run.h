@@ -221,6 +221,8 @@ struct sb_user {
     struct sb_rng think; // random numbers of think time and back-off: a stream
                          // of their own, so that pacing does not change keys
     unsigned number;     // among the users of all ranks
+    unsigned visit;      // how often it has begun its events: with --stages,
+                         // users go and come again
     struct sb_run *run;
     void *data;                // the workload's
     struct sb_user_priv *priv; // run/'s own

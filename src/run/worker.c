@@ -75,6 +75,7 @@ static bool run_events(
     sb__user_start(u);
     move_user(run, u, SB_USER_RUNNING);
     u->priv->coming = false;
+    u->visit++;
     u->priv->loop_since = sb_clock_monotonic();
     u->priv->in_loop = true;
     rc = ops->user_run(run->w, u, err);

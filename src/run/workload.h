@@ -43,7 +43,8 @@ struct sb_workload_ops {
     // In the user's thread: loops over sb_user_next() until it returns 0.
     int (*user_run)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
-    // In the user's thread, after a loop that did not fail. Optional.
+    // In the user's thread, after a loop that did not fail. Optional. What the
+    // user returns is kept until end() or failed().
     int (*user_done)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
     // The user, which is in user_run, has held its worker. Writes what did so

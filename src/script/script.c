@@ -175,6 +175,7 @@ void sb_script_free(struct sb_script *s)
     sb__compat_enter(NULL);
     sb__options_done(s);
     sb__randoms_done(s);
+    sb__results_done(s);
     sb__memory_done(s);
     sb__codes_done(&s->codes);
     sb_sequences_done(&s->sequences);

@@ -230,9 +230,11 @@ int sb__on_panic(lua_State *L);
 // the position that sb__on_error() added to a table. Pushes values; the text is
 // valid while they are on the stack.
 const char *sb__error_text(lua_State *L, bool where);
-// Calls the global function `name` with the thread number. 0 or SB_E*; 0 if
-// there is no such function.
-int sb__state_hook(struct sb__state *st, const char *name, struct sb_err *err);
+// Calls the global function `name` with the thread number. Leaves nresults
+// values on the stack, nils if there is no such function, nothing after a
+// failure. 0 or SB_E*.
+int sb__state_hook(
+    struct sb__state *st, const char *name, int nresults, struct sb_err *err);
 // Pushes field `name` of the embedded module `module`. 0 or SB_ESCRIPT.
 int sb__state_module(struct sb__state *st, const char *module,
     const char *field, struct sb_err *err);
@@ -283,6 +285,32 @@ void sb__libs_user_ends(void);
 // said about it. Waits forever if another thread ends it. Any thread.
 void sb__libs_ending(void);
 
+// Results (results.c) ------------------------------------------------------
+
+// A table that thread_done() of a user has returned.
+struct sb__result {
+    unsigned rank, tid, visit;
+    size_t len;
+    char *data; // the table as bytes
+};
+
+struct sb__results {
+    struct sb__result *item;
+    size_t n, cap;
+};
+
+// Pops the value that thread_done() of the user has returned, and keeps a copy
+// of it in the script. Values other than tables of what done() can get are
+// ignored, and --debug says why. In the user's thread. 0, SB_ELIMIT (more than
+// 1 MB), SB_ENOMEM or SB_ESCRIPT (Lua has no memory).
+int sb__results_keep(struct sb__state *st, struct sb_err *err);
+// Pushes the list of all results to the main state, by user and visit, and
+// frees them; nothing after a failure. Main thread; users may still add some. 0
+// or SB_ESCRIPT or SB_ENOMEM.
+int sb__results_push(struct sb_script *s, struct sb_err *err);
+// Frees the results. Main thread, once no user adds one.
+void sb__results_done(struct sb_script *s);
+
 // The script --------------------------------------------------------------
 
 // The value of an option for states.
@@ -304,6 +332,7 @@ struct sb_script {
     struct sb__vm *vms;                // the shared states; under `lock`
     enum sb__sharing sharing;          // both under `lock`
     struct sb_wait_list sharing_known; // users that wait for that
+    struct sb__results results;        // under `lock`
     char *given;       // the name as typed, NULL for standard input
     char *name;        // "oltp_read_write"
     char *title;       // of its option table: "oltp_read_write.lua options"

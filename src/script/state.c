@@ -322,6 +322,8 @@ static void add_ffi(lua_State *L, struct sb__vm *vm)
     lua_getfield(L, -1, "cdef");
     lua_setfield(L, LUA_REGISTRYINDEX, "sysbench.cdef");
     lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, "sysbench.ffi");
+    lua_pushvalue(L, -1);
     lua_setglobal(L, "ffi");
     sb__libs_init(L, vm);
     lua_getfield(L, -1, "C");
@@ -828,13 +830,16 @@ bool sb__state_has(struct sb__state *st, const char *table, const char *name)
     return has;
 }
 
-int sb__state_hook(struct sb__state *st, const char *name, struct sb_err *err)
+int sb__state_hook(
+    struct sb__state *st, const char *name, int nresults, struct sb_err *err)
 {
-    if (!sb__state_has(st, NULL, name))
+    if (!sb__state_has(st, NULL, name)) {
+        lua_settop(st->L, lua_gettop(st->L) + nresults);
         return 0;
+    }
     lua_getglobal(st->L, name);
     lua_pushinteger(st->L, (lua_Integer)st->tid);
-    return sb__state_call(st, name, 1, 0, err);
+    return sb__state_call(st, name, 1, nresults, err);
 }
 
 static int body(struct sb__state *st, struct sb_err *err)

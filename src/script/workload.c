@@ -174,7 +174,7 @@ static int init_state(struct sb_script *s, struct sb_user *u,
 
     *out = st;
     if (rc == 0)
-        rc = sb__state_hook(st, "thread_init", err);
+        rc = sb__state_hook(st, "thread_init", 0, err);
     if (rc == 0)
         rc = sb__state_module(st, "user", "run", err);
     if (rc)
@@ -214,7 +214,10 @@ static int user_run(
 static int user_done(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
-    return sb__state_hook(u->part[w->slot], "thread_done", err);
+    struct sb__state *st = u->part[w->slot];
+    int rc = sb__state_hook(st, "thread_done", 1, err);
+
+    return rc ? rc : sb__results_keep(st, err);
 }
 
 static enum sb_held user_held(struct sb_workload *w, struct sb_user *u,
@@ -268,7 +271,9 @@ static int end(struct sb_workload *w, struct sb_err *err)
     if (!sb__state_has(s->main, NULL, "done"))
         return 0;
     lua_getglobal(s->main->L, "done");
-    return sb__state_call(s->main, "done", 0, 0, err);
+    int rc = sb__results_push(s, err);
+
+    return rc ? rc : sb__state_call(s->main, "done", 1, 0, err);
 }
 
 bool sb_script_ends(struct sb_script *s)
@@ -298,7 +303,8 @@ static void failed(struct sb_workload *w, const char *why)
     if (!sb__state_push(s->main, "hooks", "run_failed"))
         return;
     lua_pushstring(s->main->L, why);
-    if (sb__state_call(s->main, "run_failed", 1, 0, &err))
+    if (sb__results_push(s, &err) ||
+        sb__state_call(s->main, "run_failed", 2, 0, &err))
         sb_log(SB_LOG_FATAL, "%s", err.msg);
 }
 
