@@ -34,6 +34,7 @@ enum sb_job_what {
     SB_JOB_PART,     // from 0: a part of a search begins; to 0: its figures
     SB_JOB_SECTION,  // to 0: figures of a stage, or up to a checkpoint
     SB_JOB_STOP,     // from 0: end the run
+    SB_JOB_RESULTS,  // to 0: what users have returned, before FINAL
     SB_JOB_FINAL,    // to 0: all figures of a rank
     // Of sweeps (job/relay.h):
     SB_JOB_RUN,     // from 0: fork for a run

@@ -25,6 +25,8 @@
 #define ANSWER_EVERY SB_SECOND
 // The last intervals come another way than the final figures.
 #define TREE_NS SB_SECOND
+// A message with results ends when it has so many.
+#define RESULTS_BYTES 1000000
 // The others have stopped when a rank is lost.
 #define LOST_NS (2 * SB_SECOND)
 
@@ -91,10 +93,21 @@ static void on_final(void *arg, unsigned from, struct sb_wire *w)
     j->of[from].final = true;
 }
 
+static void on_results(void *arg, unsigned from, struct sb_wire *w)
+{
+    struct sb__joint *j = arg;
+    struct sb_workload *workload = j->run->w;
+
+    if (j->of && workload->ops->take_results)
+        workload->ops->take_results(workload, from, w, &j->broken);
+    sb__joint_fail_if_broken(j);
+}
+
 void sb__joint_end_handlers(struct sb__joint *j)
 {
     sb_job_on(j->job, SB_JOB_STATE, on_state, j);
     sb_job_on(j->job, SB_JOB_STOP, on_stop, j);
+    sb_job_on(j->job, SB_JOB_RESULTS, on_results, j);
     sb_job_on(j->job, SB_JOB_FINAL, on_final, j);
 }
 
@@ -136,6 +149,22 @@ void sb__joint_end_start(struct sb__joint *j)
         warn_bound(j);
     }
     j->cpu_s = cpu_seconds();
+}
+
+// Messages of a rank arrive in order: rank 0 has them all with FINAL.
+static void send_results(struct sb__joint *j)
+{
+    struct sb_workload *w = j->run->w;
+    bool more = w->ops->give_results != NULL;
+    struct sb_buf b;
+
+    sb_buf_init(&b, 0);
+    while (more) {
+        more = w->ops->give_results(w, &b, RESULTS_BYTES);
+        sb_job_send(j->job, 0, SB_JOB_RESULTS, &b);
+        sb_buf_clear(&b);
+    }
+    sb_buf_done(&b);
 }
 
 static void send_final(struct sb__joint *j, const struct sb_snap *whole,
@@ -421,6 +450,7 @@ enum sb__joint_report sb__joint_end_final(struct sb_run *run,
         return SB__JOINT_ALL;
     }
     sb__joint_poll(run); // tells why this rank has failed
+    send_results(j);
     send_final(j, whole, since, stats, e);
     pass_on_the_rest(j);
     return is_alone(j) ? SB__JOINT_ALONE : SB__JOINT_NONE;

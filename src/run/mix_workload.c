@@ -200,6 +200,29 @@ static int adopt_parts(
     return rc;
 }
 
+static bool give_results(struct sb_workload *w, struct sb_buf *b, size_t max)
+{
+    struct sb_mixed *m = mixed_of(w);
+    bool more = false;
+
+    for (unsigned i = 0; i < m->mix->n; i++)
+        if (m->part[i]->ops->give_results)
+            more |= m->part[i]->ops->give_results(m->part[i], b, max);
+    return more;
+}
+
+static int take_results(
+    struct sb_workload *w, unsigned rank, struct sb_wire *r, struct sb_err *err)
+{
+    struct sb_mixed *m = mixed_of(w);
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < m->mix->n; i++)
+        if (m->part[i]->ops->take_results)
+            rc = m->part[i]->ops->take_results(m->part[i], rank, r, err);
+    return rc;
+}
+
 static const struct sb_workload_ops ops = {
     .begin = begin_parts,
     .share = share_parts,
@@ -213,6 +236,8 @@ static const struct sb_workload_ops ops = {
     .user_connected = user_connected,
     .user_free = user_free,
     .cancel = cancel_user,
+    .give_results = give_results,
+    .take_results = take_results,
     .end = end_parts,
     .failed = tell_parts_failed,
 };

@@ -44,7 +44,7 @@ struct sb_workload_ops {
     int (*user_run)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
     // In the user's thread, after a loop that did not fail. Optional. What the
-    // user returns is kept until end() or failed().
+    // user returns is kept until end() or failed(), or given to rank 0.
     int (*user_done)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
     // The user, which is in user_run, has held its worker. Writes what did so
@@ -62,6 +62,14 @@ struct sb_workload_ops {
     // Makes a blocking call of this user return soon. Any thread, while
     // user_init .. user_done may be in progress. Optional.
     void (*cancel)(struct sb_workload *w, struct sb_user *u);
+    // Of a run of several processes: what users have returned at their end.
+    // give_results() takes some of it out and appends it to *b, and stops once
+    // *b has `max` bytes; it returns whether more is left. take_results() adds
+    // it to the results of rank 0, before end() or failed(); 0 or SB_ENOMEM.
+    // Main thread; users may still be running. Optional, both or none.
+    bool (*give_results)(struct sb_workload *w, struct sb_buf *b, size_t max);
+    int (*take_results)(struct sb_workload *w, unsigned rank, struct sb_wire *r,
+        struct sb_err *err);
     // Main thread, after the final report: done() of a script. Optional.
     int (*end)(struct sb_workload *w, struct sb_err *err);
     // The same, instead of end(), of a run that has failed, or some of whose

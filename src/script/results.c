@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Tables that thread_done() of users returns, for done(). Users end in many
-// threads, so a table is kept as bytes.
+// threads, and rank 0 gets those of other processes, so a table is kept as
+// bytes.
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,6 +215,46 @@ int sb__results_keep(struct sb__state *st, struct sb_err *err)
     else if (rc == 0)
         rc = add(st->script, r, w.b.data, err);
     sb_buf_done(&w.b);
+    return rc;
+}
+
+// Between ranks ---------------------------------------------------------------
+
+bool sb__results_give(struct sb_workload *w, struct sb_buf *b, size_t max)
+{
+    struct sb_script *s = w->data;
+    struct sb__results *all = &s->results;
+
+    pthread_mutex_lock(&s->lock);
+    while (all->n > 0 && b->len < max) {
+        const struct sb__result *r = &all->item[--all->n];
+
+        sb_wire_put(b, 1);
+        sb_wire_put(b, r->tid);
+        sb_wire_put(b, r->visit);
+        sb_wire_put_bytes(b, r->data, r->len);
+        free(r->data);
+    }
+    bool more = all->n > 0;
+
+    pthread_mutex_unlock(&s->lock);
+    sb_wire_put(b, 0);
+    return more;
+}
+
+int sb__results_take(
+    struct sb_workload *w, unsigned rank, struct sb_wire *r, struct sb_err *err)
+{
+    int rc = 0;
+
+    while (rc == 0 && sb_wire_get(r)) {
+        struct sb__result one = { .rank = rank };
+
+        one.tid = (unsigned)sb_wire_get(r);
+        one.visit = (unsigned)sb_wire_get(r);
+        const char *data = sb_wire_get_bytes(r, &one.len);
+        rc = add(w->data, one, data, err);
+    }
     return rc;
 }
 

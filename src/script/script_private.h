@@ -308,6 +308,10 @@ int sb__results_keep(struct sb__state *st, struct sb_err *err);
 // frees them; nothing after a failure. Main thread; users may still add some. 0
 // or SB_ESCRIPT or SB_ENOMEM.
 int sb__results_push(struct sb_script *s, struct sb_err *err);
+// give_results and take_results of struct sb_workload_ops.
+bool sb__results_give(struct sb_workload *w, struct sb_buf *b, size_t max);
+int sb__results_take(struct sb_workload *w, unsigned rank, struct sb_wire *r,
+    struct sb_err *err);
 // Frees the results. Main thread, once no user adds one.
 void sb__results_done(struct sb_script *s);
 

@@ -321,6 +321,8 @@ const struct sb_workload_ops sb__script_ops = {
     .user_connected = user_connected,
     .user_free = user_free,
     .cancel = cancel,
+    .give_results = sb__results_give,
+    .take_results = sb__results_take,
     .end = end,
     .failed = failed,
 };

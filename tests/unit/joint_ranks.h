@@ -35,6 +35,7 @@ struct rank {
     struct sb_stats stats;
     struct sb_workload w;
     uint64_t agreed, shared, adopted;
+    unsigned results, taken; // of users: given to rank 0; their sum by rank
 };
 
 static void on_report(void *data, const struct sb_report *r)
@@ -74,8 +75,29 @@ static int adopt(struct sb_workload *w, struct sb_wire *r, struct sb_err *err)
     return 0;
 }
 
+// One result in each message.
+static bool give_results(struct sb_workload *w, struct sb_buf *b, size_t max)
+{
+    CHECK(max > 0);
+    sb_wire_put(b, of_workload(w)->results > 0);
+    return of_workload(w)->results && --of_workload(w)->results > 0;
+}
+
+static int take_results(
+    struct sb_workload *w, unsigned rank, struct sb_wire *r, struct sb_err *err)
+{
+    if (sb_wire_get(r) == 0)
+        return 0;
+    of_workload(w)->taken += rank;
+    return of_workload(w)->taken > 100
+               ? sb_err_set(err, SB_ENOMEM, "out of memory")
+               : 0;
+}
+
 static const struct sb_workload_ops workload_ops = { .share = share,
-    .adopt = adopt };
+    .adopt = adopt,
+    .give_results = give_results,
+    .take_results = take_results };
 
 static inline void rank_init(struct rank *r, unsigned number, unsigned ranks)
 {

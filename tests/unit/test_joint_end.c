@@ -41,6 +41,7 @@ static void finals_are_added(void)
         rank_init(&r[i], i, 3);
         f[i] = (struct final){ .r = &r[i],
             .e = { .pending = i, .all_ended = i != 1, .end = SB_END_LIMIT } };
+        r[i].results = i == 0 ? 9 : 2 * i - 1;
     }
     for (unsigned i = 0; i < 3; i++)
         pthread_create(&thread[i], NULL, finish, &f[i]);
@@ -64,6 +65,9 @@ static void finals_are_added(void)
     CHECK(of[2].mean == 3e6);
     CHECK(!of[2].lost);
     CHECK_STR(of[2].host, "gamma");
+    // Results: one of rank 1, three of rank 2.
+    CHECK_INT(r[0].taken, 7);
+    CHECK_INT(r[0].results, 9); // they stay where they are
     CHECK(of[0].mean == 1e6);
     sb_snap_done(&f[0].e.sum);
     for (unsigned i = 0; i < 3; i++)
@@ -83,6 +87,7 @@ static void failures_at_the_end_count(void)
         f[i] = (struct final){ .r = &r[i],
             .e = { .all_ended = true, .end = SB_END_LIMIT } };
     }
+    r[1].results = 2;
     sb_err_set(&f[1].e.err, SB_ETIMEOUT, "2 users are busy");
     f[1].e.end = SB_END_HUNG;
     for (unsigned i = 0; i < 2; i++)
@@ -92,6 +97,34 @@ static void failures_at_the_end_count(void)
     CHECK_INT(f[0].e.end, SB_END_HUNG);
     CHECK_INT(f[0].e.err.code, SB_ETIMEOUT);
     CHECK_STR(f[0].e.err.msg, "rank 1 (beta): 2 users are busy");
+    CHECK_INT(r[0].taken, 2); // run_failed() gets what there is
+    sb_snap_done(&f[0].e.sum);
+    for (unsigned i = 0; i < 2; i++)
+        rank_done(&r[i]);
+    loopback_reset();
+}
+
+// If rank 0 cannot keep the results, the run has failed.
+static void results_may_fail(void)
+{
+    struct rank r[2];
+    struct final f[2];
+    pthread_t thread[2];
+
+    for (unsigned i = 0; i < 2; i++) {
+        rank_init(&r[i], i, 2);
+        f[i] = (struct final){ .r = &r[i],
+            .e = { .all_ended = true, .end = SB_END_LIMIT } };
+    }
+    r[0].taken = 100;
+    r[1].results = 1;
+    for (unsigned i = 0; i < 2; i++)
+        pthread_create(&thread[i], NULL, finish, &f[i]);
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    CHECK_INT(f[0].e.end, SB_END_FAILED);
+    CHECK_INT(f[0].e.err.code, SB_ENOMEM);
+    CHECK_INT(f[0].e.sum.c.completed, 3);
     sb_snap_done(&f[0].e.sum);
     for (unsigned i = 0; i < 2; i++)
         rank_done(&r[i]);
@@ -116,6 +149,7 @@ static void lost_ranks_leave_their_intervals(void)
     CHECK(strstr(f.e.err.msg, "rank 1 (beta) was lost") != NULL);
     CHECK_INT(f.e.sum.c.completed, 8);
     CHECK(r[0].run.joint->figures[1].lost);
+    CHECK_INT(r[0].taken, 0);
     CHECK(r[0].o.job->lost);
     sb_snap_done(&f.e.sum);
     for (unsigned i = 0; i < 2; i++)
@@ -152,6 +186,7 @@ CHECK_FILE
 {
     RUN(finals_are_added);
     RUN(failures_at_the_end_count);
+    RUN(results_may_fail);
     RUN(lost_ranks_leave_their_intervals);
     RUN(a_rank_without_rank_0_is_alone);
     return check_done();
