@@ -33,6 +33,12 @@ static const struct sb_opt app_options[] = {
         .offset = AT(list),
         .flags = SB_OPT_COMMON | SB_OPT_NOFILE | SB_OPT_YIELDS,
         .help = "print the workloads, drivers and built-in tests, and exit" },
+    { .name = "new-workload",
+        .type = SB_OPT_STRING,
+        .offset = AT(new_workload),
+        .flags = SB_OPT_COMMON | SB_OPT_NOFILE | SB_OPT_YIELDS,
+        .help = "write a complete workload to copy and change to the new file "
+                "NAME.lua, and exit" },
     { .name = "luajit-cmd",
         .type = SB_OPT_STRING,
         .offset = AT(luajit_cmd),

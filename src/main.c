@@ -203,6 +203,20 @@ static bool is_help(const struct sb_app *a, const struct sb_err *err)
            strcmp(a->test, "help") == 0;
 }
 
+// --list and --new-workload.
+static bool only_shows(const struct sb_app *a)
+{
+    return a->o.list || a->o.new_workload[0];
+}
+
+static int show(struct sb_app *a, struct sb_err *err)
+{
+    int rc = a->o.new_workload[0] ? sb_app_new_workload(a, err)
+                                  : sb_app_list(a, err);
+
+    return rc ? fail_usage(a, err) : SB_EXIT_OK;
+}
+
 static int load_and_perform(
     struct sb_app *a, enum sb_sweep_role role, struct sb_err *err)
 {
@@ -210,14 +224,14 @@ static int load_and_perform(
     if (role == SB_SWEEP_RUN && sb_app_prepare_options(a, err))
         return fail_usage(a, err);
     // A script may declare an option `list` of its own.
-    if (load_test(a, err) && !a->o.list)
+    if (load_test(a, err) && !only_shows(a))
         return is_help(a, err) ? sb_app_help(a, err) : fail_usage(a, err);
     if (sb_app_asks_for_help(a))
         return sb_app_workload_help(a);
     if (role == SB_SWEEP_CHECK)
         return sb_app_sweep_check(a);
-    if (a->o.list)
-        return sb_app_list(a, err) ? report_error(a, err) : SB_EXIT_OK;
+    if (only_shows(a))
+        return show(a, err);
     if (a->o.print_config) {
         sb_opts_print_config(a->opts, stdout);
         return SB_EXIT_OK;
@@ -248,8 +262,8 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
         return fail_usage(a, err);
     if (help)
         return load_and_perform(a, SB_SWEEP_NONE, err);
-    if ((a->o.list && !a->test) || strcmp(a->db.driver, "help") == 0)
-        return sb_app_list(a, err) ? report_error(a, err) : SB_EXIT_OK;
+    if ((only_shows(a) && !a->test) || strcmp(a->db.driver, "help") == 0)
+        return show(a, err);
     if (!a->test && !a->o.print_config && isatty(STDIN_FILENO)) {
         sb_err_set(err, SB_EUSAGE,
             "Which workload? For example: sysbench oltp_read_write run. "
@@ -257,7 +271,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
             "options; 'sysbench -' reads a script from the terminal.");
         return fail_usage(a, err);
     }
-    if (!a->o.print_config && !a->o.list && !a->reporters.no_text &&
+    if (!a->o.print_config && !only_shows(a) && !a->reporters.no_text &&
         sb_log_level() >= SB_LOG_NOTICE)
         sb_app_banner(stdout);
     int status = SB_EXIT_OK;

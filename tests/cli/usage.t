@@ -288,3 +288,24 @@ option that only the other one has, the error says so.
   $ sysbench --list | grep -o -e '^  oltp.lua.*(.*)' -e '^  oltp_0_4.*run'
     oltp.lua - The classic OLTP mix with the options of sysbench 0.5 ('sysbench oltp', without .lua, runs oltp_0_4)
     oltp_0_4 - The test of sysbench 0.4, which 'sysbench oltp' and --test=oltp run
+
+--new-workload writes a new file only.
+
+  $ sysbench --new-workload=tpl
+  tpl.lua is a workload to change. Try it:
+    sysbench tpl.lua --db-driver=sqlite --sqlite-db=tpl.db prepare
+    sysbench tpl.lua --db-driver=sqlite --sqlite-db=tpl.db run
+  $ head -5 tpl.lua | tail -1
+  -- statement of account. Three tables: branches, accounts and transfers.
+  $ grep -c bank tpl.lua
+  0
+  [1]
+  $ sysbench --new-workload=tpl.lua
+  FATAL: cannot write tpl.lua: File exists
+  [1]
+  $ sysbench --new-workload=a/b
+  --new-workload must consist of letters, digits and '_', not 'a/b'
+  [1]
+  $ sysbench --new-workload=tpl.txt
+  --new-workload must consist of letters, digits and '_', not 'tpl.txt'
+  [1]

@@ -21,8 +21,23 @@ local function examples(path)
    return list
 end
 
-local function try(page, block)
+-- The first example of the API is the file that --new-workload writes, which
+-- tests/db/test_new_workload executes.
+local function is_new_workload(text, dir)
+   if not text:find("\n-- bank: ", 1, true) then
+      return false
+   end
+   local file = assert(io.open(dir .. "/tests/lua/examples/bank.lua"))
+   tap.is(text, file:read("*a"), "the example is the new workload")
+   file:close()
+   return true
+end
+
+local function try(page, block, dir)
    local text = table.concat(block, "\n") .. "\n"
+   if is_new_workload(text, dir) then
+      return
+   end
    -- A first line like `-- sysbench this.lua fill` gives the arguments.
    local args = text:match("^%-%- sysbench this%.lua ([^\n]*)")
    if not args then
@@ -49,7 +64,7 @@ function event()
          local list = examples(dir .. "/" .. page)
          tap.ok(#list >= minimum, page .. ": examples are found")
          for _, block in ipairs(list) do
-            try(page, block)
+            try(page, block, dir)
          end
       end
    end)

@@ -52,7 +52,7 @@ function M.normalize(opt)
       error("--rand-seed must not be 0: the log of failed statements " ..
          "contains the seed", 0)
    end
-   return require("sb.bounds").check(require("sb.options").normalize(opt),
+   return require("sb.bounds").check(require("sb.sbtest").settings(opt),
       {max_depth = {1, 200}, max_length = {1, 2 ^ 24}, hang_time = {0, 1e6}})
 end
 
