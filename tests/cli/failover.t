@@ -199,7 +199,7 @@ waits for the error of user 0, and has a clock that is behind.
   > end
   > function thread_init()
   >    start()
-  >    errors = require("sb.failover").shared(sysbench.opt).errors
+  >    errors = sysbench.sequence("failover failover errors")
   > end
   > function event()
   >    local n = errors:last()
