@@ -50,7 +50,7 @@ Of the bundled workloads it finds those of 1.0 and sb.*.
   > done
   false	module 'common' not found:
   false	module 'json' not found:
-  $ for name in oltp_common oltp_read_write .oltp_common sb.failover; do
+  $ for name in oltp_common oltp_read_write .oltp_common sb.weights; do
   >     echo "print(pcall(require, '$name'))" >dir/user.lua
   >     sb dir/user.lua help 2>err | sed -n 1p | cut -f 1
   > done
@@ -73,13 +73,13 @@ is found.
 The parts of the installed workloads, sb.*, are only replaced for scripts of users.
 
   $ mkdir sb
-  $ echo 'error("mine", 0)' >sb/schema.lua
+  $ echo 'error("mine", 0)' >sb/sbtest.lua
   $ sb oltp_insert prepare --db-driver=null --table-size=1 | sed -n 1p
   Creating table 'sbtest1'...
-  $ echo 'require("sb.schema")' >schema.lua
-  $ sysbench schema.lua help 2>&1 | grep mine
+  $ echo 'require("sb.sbtest")' >uses.lua
+  $ sysbench uses.lua help 2>&1 | grep mine
   FATAL: mine
-  $ rm -r sb schema.lua
+  $ rm -r sb uses.lua
 
 A script that changes the current folder is still found, as the modules beside it.
 
