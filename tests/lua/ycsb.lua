@@ -3,352 +3,845 @@
 --
 -- The core workloads A to F of YCSB, on SQL databases and MongoDB. Each event
 -- is one operation on records of one table: READ, UPDATE, INSERT, SCAN or
--- READ-MODIFY-WRITE.
+-- READ-MODIFY-WRITE. The table has a key and --field-count fields:
+--
+--    CREATE TABLE usertable (YCSB_KEY VARCHAR(255) NOT NULL,
+--       FIELD0 TEXT, FIELD1 TEXT, ..., PRIMARY KEY (YCSB_KEY))
+--
+-- On MongoDB it is a collection, and the key is _id. Records have numbers from
+-- 0; a key is "user" and the hash of the number, or the number itself.
 
-local ycsb = require("sb.ycsb")
+local collections = require("sb.mongodb.collections")
+local options = require("sb.options")
+local retry = require("sb.retry")
+local tables = require("sb.tables")
+local weights = require("sb.weights")
 
 local rand = sysbench.rand
-local retry = require("sb.retry")
-local opt -- the settings
 
--- Access ---------------------------------------------------------------------
+local opt    -- the settings
+local fields -- the names of the fields
+local con    -- the connection
+local d      -- the SQL dialect, in commands
+local coll   -- the collection, on MongoDB
 
--- Returns a function that returns make(i), which it calls once per i.
-local function on_demand(make)
-   local list = {}
-   return function(i)
-      local made = list[i]
-      if not made then
-         made = make(i)
-         list[i] = made
+-- Options --------------------------------------------------------------------
+
+local operations = {"read", "update", "insert", "scan", "read_modify_write"}
+
+-- The shares of the operations, and the distribution of the keys.
+local workloads = {
+   a = {read = 0.5, update = 0.5, keys = "zipfian"},
+   b = {read = 0.95, update = 0.05, keys = "zipfian"},
+   c = {read = 1, keys = "zipfian"},
+   d = {read = 0.95, insert = 0.05, keys = "latest"},
+   e = {scan = 0.95, insert = 0.05, keys = "zipfian"},
+   f = {read = 0.5, read_modify_write = 0.5, keys = "zipfian"},
+}
+
+local function validate_workload(_, value)
+   if not workloads[value:lower()] then
+      error(string.format("--workload must be a, b, c, d, e or f, not '%s'",
+         value:lower()), 0)
+   end
+   return true
+end
+
+local function validate_distribution(_, value)
+   if value ~= "" and value ~= "uniform" and value ~= "zipfian" and
+      value ~= "latest"
+   then
+      error(string.format("--request-distribution must be uniform, zipfian " ..
+         "or latest, not '%s'", value), 0)
+   end
+   return true
+end
+
+local function validate_share(name, value)
+   local share = tonumber(value)
+   if value ~= "" and not (share and share >= 0 and share <= 1e6) then
+      error(string.format("--%s must be a number from 0 to 1000000, not '%s'",
+         name:gsub("_", "-"), value), 0)
+   end
+   return true
+end
+
+local int, text = sysbench.cmdline.ARG_INT, sysbench.cmdline.ARG_STRING
+
+local declared = options.with_tables{
+   workload = {"Core workload, a to f: a: READ and UPDATE, b: mostly READ, " ..
+      "c: READ, d: READ of new records and INSERT, e: SCAN and INSERT, f: " ..
+      "READ and READ-MODIFY-WRITE", "a", text, validate_workload},
+   request_distribution = {"Distribution of the keys: uniform, zipfian or " ..
+      "latest; empty: that of the workload", "", text,
+      validate_distribution},
+   operation_count = {"Expected number of operations of a run, with which " ..
+      "zipfian leaves room for keys to be inserted; 0: --events or, without " ..
+      "it, --table-size", 0, int, min = 0, max = 1e12},
+   table_size = {"Records that prepare inserts", 10000, int, min = 1,
+      max = 1e12},
+   table_name = {"Name of the table or collection", "usertable", text,
+      options.table_name},
+   insert_order = {"hashed: keys are hashes of the record's number; " ..
+      "ordered: keys are the number", "hashed",
+      values = {"hashed", "ordered"}},
+   zero_padding = {"Minimum number of digits in a key", 1, int, min = 1,
+      max = 100},
+   field_count = {"Fields per record", 10, int, min = 1, max = 500},
+   field_length = {"Length of a field, in characters", 100, int, min = 1,
+      max = 65000},
+   min_field_length = {"Minimum length of a field, unless " ..
+      "--field-length-distribution=constant", 1, int, min = 0, max = 65000},
+   field_length_distribution = {"Distribution of the lengths of fields: " ..
+      "constant, uniform or zipfian", "constant",
+      values = {"constant", "uniform", "zipfian"}},
+   read_all_fields = {"Read all fields, not one", true},
+   write_all_fields = {"Update all fields, not one", false},
+   min_scan_length = {"Minimum number of records per SCAN", 1, int, min = 1,
+      max = 1e6},
+   max_scan_length = {"Maximum number of records per SCAN", 100, int, min = 1,
+      max = 1e6},
+   scan_length_distribution = {"Distribution of the lengths of scans: " ..
+      "uniform or zipfian", "uniform", values = {"uniform", "zipfian"}},
+   data_integrity = {"Write values that depend only on the key and the " ..
+      "field, and compare what READ returns with them", false},
+}
+
+for _, operation in ipairs(operations) do
+   declared[operation .. "_proportion"] = {"Share of the operation " ..
+      operation:upper():gsub("_", "-") .. "; empty: that of the workload", "",
+      text, validate_share}
+end
+
+sysbench.cmdline.options = declared
+
+-- Returns the shares of the operations in their order, and their sum.
+local function shares()
+   local list, total = {}, 0
+   for i, operation in ipairs(operations) do
+      local given = opt[operation .. "_proportion"]
+      list[i] = given == "" and workloads[opt.workload][operation] or
+         tonumber(given) or 0
+      total = total + list[i]
+   end
+   if total == 0 then
+      error("the shares of all operations are 0", 0)
+   end
+   return list, total
+end
+
+-- Records --------------------------------------------------------------------
+
+local key_format
+
+-- Returns the key of record n.
+local function key_of(n)
+   return key_format:format(opt.insert_order == "hashed" and rand.fnv(n) or n)
+end
+
+local function draw_number(distribution, min, max)
+   if min == max then
+      return max
+   elseif distribution == "zipfian" then -- min is the most frequent number
+      return min + max - rand.latest(min, max)
+   end
+   return rand.uniform(min, max)
+end
+
+local min_length -- of a field
+local longest    -- the format of the longest field, for rand.string()
+
+-- Returns the format of a random value of a field.
+local function value_format()
+   return longest:sub(1, draw_number(opt.field_length_distribution,
+      min_length, opt.field_length))
+end
+
+-- Returns the value of a field with --data-integrity.
+local function fixed_value(key, field)
+   local part = key .. ":" .. field .. ":"
+   return part:rep(math.ceil(opt.field_length / #part)):sub(1,
+      opt.field_length)
+end
+
+-- Raises an error about the record with this key.
+local function refuse(key, what)
+   error(string.format("%s: the record %s %s", opt.table_name, key, what), 0)
+end
+
+-- Raises an error unless the fields have their values of --data-integrity.
+local function compare(key, names, values)
+   for i, field in ipairs(names) do
+      if values[i] ~= fixed_value(key, field) then
+         refuse(key, "has a wrong value in " .. field)
       end
-      return made
    end
 end
 
 local verification = sysbench.op("VERIFY")
 
--- Raises an error if a record that READ returned has a wrong value. i: as in
--- read(). get: as for ycsb.wrong_field(); nil if there is no record.
-local function verify(key, names, i, get)
-   if not get then
-      return -- the report counts reads that found nothing
+-- The same for what a READ has returned, as an operation of the report.
+local function verify(key, names, values)
+   local token = verification:start()
+   compare(key, names, values)
+   verification:finish(token)
+end
+
+-- Returns a table whose values are created when they are first used.
+local function at_first_use(create)
+   return setmetatable({}, {__index = function(list, name)
+      list[name] = create(name)
+      return list[name]
+   end})
+end
+
+-- Operations are on one field or on ALL. The names of these fields:
+local ALL = "*"
+local fields_of = at_first_use(function(field)
+   return field == ALL and fields or {field}
+end)
+
+-- Completes the options, and prepares what is computed from them.
+local function normalize(given)
+   opt = given
+   opt.workload = opt.workload:lower()
+   if opt.request_distribution == "" then
+      opt.request_distribution = workloads[opt.workload].keys
    end
-   local t = verification:start()
-   local wrong = ycsb.wrong_field(opt, key, i == 0 and names or {names[i]}, get)
-   verification:finish(t)
-   if wrong then
-      error(string.format("%s: the record %s has a wrong value in %s",
-         opt.table_name, key, wrong), 0)
+   options.order(opt, "min_scan_length", "max_scan_length")
+   local constant = opt.field_length_distribution == "constant"
+   if not constant then
+      options.order(opt, "min_field_length", "field_length")
+      if opt.data_integrity then
+         error("--data-integrity requires " ..
+            "--field-length-distribution=constant", 0)
+      end
+   end
+   shares() -- are checked
+   opt.tables = 1 -- for sb/tables.lua
+   fields = {}
+   for i = 1, opt.field_count do
+      fields[i] = "FIELD" .. i - 1
+   end
+   key_format = "user%0" .. opt.zero_padding .. "d"
+   longest = ("@"):rep(opt.field_length)
+   min_length = constant and opt.field_length or opt.min_field_length
+end
+
+-- SQL ------------------------------------------------------------------------
+
+-- `sql` and `mongodb`, which follows, have the same functions; `access` is the
+-- one of them that is in use.
+local sql = {}
+
+-- Prepares a statement with `texts` parameters that are keys or values, and
+-- maybe a last one that is a number.
+local function prepare(operation, statement, texts, number)
+   local types = sysbench.sql.type
+   local stmt = con:prepare(statement:format(opt.table_name), operation)
+   local params = {}
+   for i = 1, texts do
+      params[i] = stmt:bind_create(types.VARCHAR,
+         math.max(opt.field_length, 255))
+   end
+   if number then
+      params[#params + 1] = stmt:bind_create(types.BIGINT)
+   end
+   stmt:bind_param(unpack(params))
+   return {stmt = stmt, params = params}
+end
+
+-- Sets parameters to new values of fields.
+local function set_values(params, first, key, names)
+   for i, field in ipairs(names) do
+      if opt.data_integrity then
+         params[first + i - 1]:set(fixed_value(key, field))
+      else
+         params[first + i - 1]:set_rand_str(value_format())
+      end
    end
 end
 
--- Returns the operations on an SQL database. In read(key, i), update(key, i)
--- and scan(key, n, i), i is the number of the field, or 0 for all fields.
-local function sql_operations(drv, names, format)
-   local con = drv:connect()
-   local kind, name = sysbench.sql.type, opt.table_name
-   local _, longest = ycsb.lengths(opt)
-   local to_close = {} -- statements
+local function without_key(row)
+   return {unpack(row, 2, #fields + 1)}
+end
 
-   local function statement(op, text, types)
-      local stmt = con:prepare(text:format(name), op)
-      local params = {}
-      for i, t in ipairs(types) do
-         params[i] = stmt:bind_create(t, t == kind.VARCHAR and
-            math.max(longest, 255) or nil)
-      end
-      stmt:bind_param(unpack(params))
-      to_close[#to_close + 1] = stmt
-      return {stmt = stmt, params = params}
+local reads = at_first_use(function(field)
+   return prepare("READ", "SELECT " .. field .. " FROM %s WHERE YCSB_KEY=?", 1)
+end)
+
+function sql.read(key, field)
+   local read = reads[field]
+   read.params[1]:set(key)
+   local rows = read.stmt:execute()
+   if opt.data_integrity and rows and rows.nrows > 0 then
+      local row = rows:fetch_row()
+      verify(key, fields_of[field], field == ALL and without_key(row) or row)
    end
+end
 
-   local function columns(i)
-      return i == 0 and "*" or names[i]
+local updates = at_first_use(function(field)
+   local names = fields_of[field]
+   return prepare("UPDATE", "UPDATE %s SET " .. table.concat(names, "=?, ") ..
+      "=? WHERE YCSB_KEY=?", #names + 1)
+end)
+
+function sql.update(key, field)
+   local update, names = updates[field], fields_of[field]
+   set_values(update.params, 1, key, names)
+   update.params[#names + 1]:set(key)
+   update.stmt:execute()
+end
+
+local inserts = at_first_use(function()
+   return prepare("INSERT", "INSERT INTO %s (YCSB_KEY, " ..
+      table.concat(fields, ", ") .. ") VALUES (?" .. (", ?"):rep(#fields) ..
+      ")", #fields + 1)
+end)
+
+function sql.insert(key)
+   local insert = inserts[ALL]
+   insert.params[1]:set(key)
+   set_values(insert.params, 2, key, fields)
+   insert.stmt:execute()
+end
+
+local scans = at_first_use(function(field)
+   return prepare("SCAN", "SELECT " .. field .. " FROM %s " ..
+      "WHERE YCSB_KEY >= ? ORDER BY YCSB_KEY LIMIT ?", 1, true)
+end)
+
+function sql.scan(key, length, field)
+   local scan = scans[field]
+   scan.params[1]:set(key)
+   scan.params[2]:set(length)
+   scan.stmt:execute()
+end
+
+-- For commands ---
+
+function sql.exists()
+   return not d.find_table or
+      tonumber(con:query_row(d.find_table:format(opt.table_name)) or 1) > 0
+end
+
+-- Returns false if there is no index on the key, as after a prepare that was
+-- killed.
+function sql.has_key()
+   local column = d.name == "pgsql" and "ycsb_key" or "YCSB_KEY"
+   return not d.index_of or d.indexes == false or
+      con:query_row(d.index_of:format(opt.table_name, column)) ~= nil
+end
+
+local function in_list(keys)
+   return "YCSB_KEY IN ('" .. table.concat(keys, "','") .. "')"
+end
+
+-- Returns how many of the keys exist; without keys, the number of all records.
+function sql.count(keys)
+   local count = con:query_row("SELECT COUNT(*) FROM " .. opt.table_name ..
+      (keys and " WHERE " .. in_list(keys) or ""))
+   return tonumber(count) or 0 -- the null driver has no results
+end
+
+-- Returns the condition for records that this workload does not write.
+local function impossible()
+   local parts = {}
+   for i, field in ipairs(fields) do
+      parts[i] = string.format("%s IS NULL OR LENGTH(%s) < %d OR " ..
+         "LENGTH(%s) > %d", field, field, min_length, field, opt.field_length)
    end
+   return table.concat(parts, " OR ")
+end
 
-   local reads = on_demand(function(i)
-      return statement("READ", "SELECT " .. columns(i) ..
-         " FROM %s WHERE YCSB_KEY=?", {kind.VARCHAR})
-   end)
-   local updates = on_demand(function(i)
-      local set, types = {}, {}
-      for f = i == 0 and 1 or i, i == 0 and #names or i do
-         set[#set + 1], types[#types + 1] = names[f] .. "=?", kind.VARCHAR
+-- Returns how many of the keys exist; raises an error if a record is wrong.
+function sql.check(keys)
+   local count, wrong = con:query_row(string.format("SELECT COUNT(*), " ..
+      "MIN(CASE WHEN %s THEN YCSB_KEY END) FROM %s WHERE %s", impossible(),
+      opt.table_name, in_list(keys)))
+   if wrong then
+      refuse(wrong, "has a field of the wrong length")
+   end
+   if opt.data_integrity then
+      local rows = con:query(string.format("SELECT * FROM %s WHERE %s",
+         opt.table_name, in_list(keys)))
+      for _ = 1, rows and rows.nrows or 0 do
+         local row = rows:fetch_row()
+         compare(row[1], fields, without_key(row))
       end
-      types[#types + 1] = kind.VARCHAR
-      return statement("UPDATE", "UPDATE %s SET " .. table.concat(set, ", ") ..
-         " WHERE YCSB_KEY=?", types)
-   end)
-   local scans = on_demand(function(i)
-      return statement("SCAN", "SELECT " .. columns(i) .. " FROM %s " ..
-         "WHERE YCSB_KEY >= ? ORDER BY YCSB_KEY LIMIT ?",
-         {kind.VARCHAR, kind.BIGINT})
-   end)
-   local inserts = on_demand(function()
-      local types = {}
-      for i = 1, #names + 1 do
-         types[i] = kind.VARCHAR
-      end
-      return statement("INSERT", "INSERT INTO %s (YCSB_KEY, " ..
-         table.concat(names, ", ") .. ") VALUES (?" .. (", ?"):rep(#names) ..
-         ")", types)
-   end)
+   end
+   return tonumber(count) or 0
+end
 
-   local function set(param, key, field)
+function sql.read_all()
+   con:query("SELECT SUM(LENGTH(" .. table.concat(fields, ") + LENGTH(") ..
+      ")) FROM " .. opt.table_name)
+end
+
+function sql.drop()
+   con:query("DROP TABLE IF EXISTS " .. opt.table_name)
+end
+
+-- MongoDB --------------------------------------------------------------------
+
+local mongodb = {}
+
+local arg = sysbench.mongodb.arg
+
+local function projection(field)
+   return field ~= ALL and {[field] = 1} or nil
+end
+
+-- Returns new values of fields.
+local function new_values(key, names)
+   local values = {}
+   for i, field in ipairs(names) do
+      values[i] = opt.data_integrity and fixed_value(key, field) or
+         rand.string(value_format())
+   end
+   return unpack(values)
+end
+
+local function values_of(doc, names)
+   local values = {}
+   for i, field in ipairs(names) do
+      values[i] = doc[field]
+   end
+   return values
+end
+
+local finds = at_first_use(function(field)
+   return coll:compile("find", {_id = arg(1)},
+      {projection = projection(field), limit = 1, op = "READ"})
+end)
+
+function mongodb.read(key, field)
+   local found = finds[field]:execute(key)
+   local doc = opt.data_integrity and found:next()
+   if doc then
+      verify(key, fields_of[field], values_of(doc, fields_of[field]))
+   end
+end
+
+local sets = at_first_use(function(field)
+   local set = {}
+   for i, name in ipairs(fields_of[field]) do
+      set[name] = arg(i + 1)
+   end
+   return coll:compile("update_one", {_id = arg(1)}, {["$set"] = set},
+      {op = "UPDATE"})
+end)
+
+function mongodb.update(key, field)
+   sets[field]:execute(key, new_values(key, fields_of[field]))
+end
+
+local new_documents = at_first_use(function()
+   local document = {_id = arg(1)}
+   for i, field in ipairs(fields) do
+      document[field] = arg(i + 1)
+   end
+   return coll:compile("insert_one", document, {op = "INSERT"})
+end)
+
+function mongodb.insert(key)
+   new_documents[ALL]:execute(key, new_values(key, fields))
+end
+
+local ranges = at_first_use(function(field)
+   return coll:compile("find", {_id = {["$gte"] = arg(1)}},
+      {projection = projection(field), sort = {_id = 1},
+      limit = arg(2, "int64"), op = "SCAN"})
+end)
+
+function mongodb.scan(key, length, field)
+   ranges[field]:execute(key, length)
+end
+
+-- For commands ---
+
+function mongodb.exists()
+   return coll:exists()
+end
+
+function mongodb.has_key()
+   return true
+end
+
+function mongodb.count(keys)
+   return coll:count(keys and {_id = {["$in"] = keys}} or {})
+end
+
+function mongodb.check(keys)
+   local count = 0
+   for doc in coll:find({_id = {["$in"] = keys}}) do
+      count = count + 1
+      for _, field in ipairs(fields) do
+         local value = doc[field]
+         if type(value) ~= "string" or #value < min_length or
+            #value > opt.field_length
+         then
+            refuse(doc._id, "has a field of the wrong length")
+         end
+      end
       if opt.data_integrity then
-         param:set(ycsb.value(opt, key, names[field]))
-      else
-         param:set_rand_str(format())
+         compare(doc._id, fields, values_of(doc, fields))
       end
    end
+   return count
+end
 
-   local db = {}
-   function db.read(key, i)
-      local s = reads(i)
-      s.params[1]:set(key)
-      local rs = s.stmt:execute()
-      if opt.data_integrity then
-         local row = rs and rs.nrows > 0 and rs:fetch_row()
-         verify(key, names, i, row and function(field)
-            return row[i == 0 and field + 1 or 1]
-         end)
+function mongodb.read_all()
+   for _ in coll:find({}, {sort = {_id = 1}, batch_size = 5000}) do
+   end
+end
+
+function mongodb.drop()
+   coll:drop()
+end
+
+-- prepare, warmup, cleanup ---------------------------------------------------
+
+-- The sequence of the records that all users share: its number n is the record
+-- n - 1, and it is finished when the record is in the table.
+local RECORDS = "ycsb records"
+
+local access -- `sql` or `mongodb`
+local commands = {}
+
+-- Opens the connection, in commands also to the first server that answers.
+local function connect(is_command)
+   local drv = sysbench.sql.driver()
+   if drv:dialect() == "mongodb" then
+      access, con = mongodb, drv:connect()
+      coll = sysbench.mongodb.wrap(con):collection(opt.table_name)
+   elseif is_command then
+      access, con, d = sql, tables.connect("ycsb", opt)
+   else
+      access, con = sql, drv:connect()
+   end
+end
+
+-- Writes the records first - 1 to last - 1.
+local function fill(loader, _, n, first, last)
+   for id = first, last do
+      local key = key_of(id - 1)
+      rand.row(n, id) -- the values depend only on this
+      loader:text(key)
+      for _, field in ipairs(fields) do
+         if opt.data_integrity then
+            loader:text(fixed_value(key, field))
+         else
+            loader:random_text(value_format())
+         end
       end
    end
-   function db.update(key, i)
-      local s = updates(i)
-      local n = #s.params
-      for f = 1, n - 1 do
-         set(s.params[f], key, i == 0 and f or i)
-      end
-      s.params[n]:set(key)
-      s.stmt:execute()
-   end
-   function db.insert(key)
-      local s = inserts(1)
-      s.params[1]:set(key)
-      for f = 1, #names do
-         set(s.params[f + 1], key, f)
-      end
-      s.stmt:execute()
-   end
-   function db.scan(key, n, i)
-      local s = scans(i)
-      s.params[1]:set(key)
-      s.params[2]:set(n)
-      s.stmt:execute()
-   end
-   function db.close()
-      for _, stmt in ipairs(to_close) do
-         stmt:close()
-      end
+   rand.resume()
+end
+
+local function block() -- records that a user takes at a time
+   return 1000
+end
+
+-- The table for tables.prepare(): see tables.derive().
+function sql.definition()
+   return tables.derive{
+      key = "YCSB_KEY", fill = fill, block = block,
+      name = function() return opt.table_name end,
+      columns = function()
+         return "YCSB_KEY," .. table.concat(fields, ",")
+      end,
+      define = function()
+         return string.format("YCSB_KEY VARCHAR(%d) NOT NULL, %s TEXT",
+            d.key_length(con, 255), table.concat(fields, " TEXT, "))
+      end,
+      -- MySQL stores rows in the order of the primary key. Hashed keys would be
+      -- inserted everywhere in the table.
+      key_after_rows = function()
+         return d.name == "mysql" and opt.insert_order == "hashed"
+      end,
+   }
+end
+
+function mongodb.definition()
+   return collections.derive{
+      fill = fill, block = block, finish = function() end,
+      loader = function()
+         local loader = con:load(opt.table_name, "_id," ..
+            table.concat(fields, ","))
+         loader:block(1000)
+         return loader
+      end,
+   }
+end
+
+-- Declares a command: f() is executed with a connection.
+local function command(name, f)
+   commands[name] = function()
+      connect(true)
+      f()
       con:disconnect()
    end
-   return db
 end
 
--- The same on MongoDB: the key is _id.
-local function document_operations(drv, names, format)
-   local mongodb = sysbench.mongodb
-   local arg = mongodb.arg
-   local own = mongodb.wrap(drv:connect())
-   local coll = own:collection(opt.table_name)
+command("prepare", function()
+   tables.prepare(con, d, opt, access.definition())
+end)
 
-   local function projection(i)
-      return i > 0 and {[names[i]] = 1} or nil
+command("warmup", function()
+   if sysbench.parallel.ticket("warmup") == 0 then
+      tables.print("Preloading %s", opt.table_name)
+      access.read_all()
    end
+end)
 
-   local reads = on_demand(function(i)
-      return coll:compile("find", {_id = arg(1)},
-         {projection = projection(i), limit = 1, op = "READ"})
-   end)
-   local updates = on_demand(function(i)
-      local set = {}
-      for f = i == 0 and 1 or i, i == 0 and #names or i do
-         set[names[f]] = arg(i == 0 and f + 1 or 2)
-      end
-      return coll:compile("update_one", {_id = arg(1)}, {["$set"] = set},
-         {op = "UPDATE"})
-   end)
-   local scans = on_demand(function(i)
-      return coll:compile("find", {_id = {["$gte"] = arg(1)}},
-         {projection = projection(i), sort = {_id = 1},
-         limit = arg(2, "int64"), op = "SCAN"})
-   end)
-   local inserts = on_demand(function()
-      local doc = {_id = arg(1)}
-      for i, name in ipairs(names) do
-         doc[name] = arg(i + 1)
-      end
-      return coll:compile("insert_one", doc, {op = "INSERT"})
-   end)
+command("cleanup", function()
+   tables.print("Dropping '%s'...", opt.table_name)
+   access.drop()
+end)
 
-   -- Returns the values of the fields from..to.
-   local function values(key, from, to)
-      local list = {}
-      for i = from, to do
-         list[#list + 1] = opt.data_integrity and
-            ycsb.value(opt, key, names[i]) or rand.string(format())
-      end
-      return unpack(list)
+-- Before a run ---------------------------------------------------------------
+
+local BLOCK = 500 -- records that one statement of this and of check reads
+
+-- Returns the keys of the records first..last.
+local function keys_of(first, last)
+   local keys = {}
+   for n = first, last do
+      keys[#keys + 1] = key_of(n)
    end
+   return keys
+end
 
-   local db = {close = function() own:disconnect() end}
-   function db.read(key, i)
-      local found = reads(i):execute(key)
-      if opt.data_integrity then
-         local doc = found:next()
-         verify(key, names, i, doc and function(field)
-            return doc[names[i == 0 and field or i]]
-         end)
+-- Returns the number of the first record after which BLOCK records are missing;
+-- it is at least --table-size. Records are inserted in the order of their
+-- numbers, but runs that end may leave gaps.
+local function count_records()
+   local function any_from(n)
+      return access.count(keys_of(n, n + BLOCK - 1)) > 0
+   end
+   local low, high, step = opt.table_size - 1, opt.table_size, BLOCK
+   while any_from(high) do
+      low, high, step = high, high + step, 2 * step
+   end
+   while high - low > 1 do
+      local middle = math.floor((low + high) / 2)
+      if any_from(middle) then
+         low = middle
+      else
+         high = middle
       end
    end
-   function db.update(key, i)
-      updates(i):execute(key, values(key, i == 0 and 1 or i,
-         i == 0 and #names or i))
-   end
-   function db.insert(key)
-      inserts(1):execute(key, values(key, 1, #names))
-   end
-   function db.scan(key, n, i)
-      scans(i):execute(key, n)
-   end
-   return db
+   return high
 end
 
--- Operations -----------------------------------------------------------------
-
--- Room of zipfian for new records, as a multiple of --table-size.
-local MAX_ROOM = 100
-
-local db, key, records, draw_record, draw_length, choose
-local inserting -- number in `records` of the record of this user's INSERT
-
--- Returns a function that draws the number of a record in the table. Records
--- that users are inserting are not drawn.
-local function drawer(insert_share)
-   local size = opt.table_size
-   if opt.request_distribution == "uniform" then
-      return function() return rand.uniform(0, size - 1) end
-   elseif opt.request_distribution == "latest" then
-      return function()
-         local last = records:finished() - 1
-         return last > 0 and rand.latest(1, last) or 0
-      end
-   end
-   -- The range has room for twice the expected number of inserts, so that the
-   -- popular records stay the same while the table grows. With too much room,
-   -- most draws would be of records that do not exist.
-   local operations = opt.operation_count
-   if operations == 0 then
-      operations = opt.events > 0 and opt.events or size
-   end
-   local room = math.min(operations * insert_share * 2, size * MAX_ROOM)
-   local last = size + math.floor(room)
-   return function()
-      local n
-      repeat
-         n = rand.scrambled_zipfian(0, last)
-      until n < records:finished()
-      return n
+local function require_table()
+   if not access.exists() then
+      error(string.format("'%s' does not exist: create it with: %s",
+         opt.table_name, sysbench.cmdline.command_line("prepare")), 0)
    end
 end
 
--- Returns 0 for all fields, or the number of a random field.
-local function field(all)
-   return all and 0 or rand.uniform(1, opt.field_count)
-end
-
-local whole = sysbench.op("READ-MODIFY-WRITE")
-
--- Of the event: its operation, the key of the record, the fields to read or
--- scan and those to write (see field()), the number of records to scan, and the
--- measurement of READ-MODIFY-WRITE.
-local operation, k, fields, written, length, token
-
--- Each has a function that draws what the operation does, and one that does it,
--- which may be called again.
-local operations = {
-   {
-      function()
-         k, fields = key(opt, draw_record()), field(opt.read_all_fields)
-      end,
-      function() db.read(k, fields) end
-   }, {
-      function()
-         k, written = key(opt, draw_record()), field(opt.write_all_fields)
-      end,
-      function() db.update(k, written) end
-   }, {
-      function() end,
-      function()
-         if inserting then -- the last INSERT of this user failed
-            records:finish(inserting)
-         end
-         inserting = records:next()
-         db.insert(key(opt, inserting - 1))
-         records:finish(inserting)
-         inserting = nil
-      end
-   }, {
-      function()
-         k, length = key(opt, draw_record()), draw_length()
-         fields = field(opt.read_all_fields)
-      end,
-      function() db.scan(k, length, fields) end
-   }, {
-      function()
-         k, fields = key(opt, draw_record()), field(opt.read_all_fields)
-         written = field(opt.write_all_fields)
-         token = whole:start()
-      end,
-      function()
-         db.read(k, fields)
-         db.update(k, written)
-         whole:finish(token)
-      end
-   },
-}
-
-function thread_init()
-   opt = ycsb.normalize(sysbench.opt)
-   local drv, shares = sysbench.sql.driver(), ycsb.shares(opt)
-   local open = drv:dialect() == "mongodb" and document_operations or
-      sql_operations
-   db = open(drv, ycsb.fields(opt), ycsb.formats(opt))
-   key, records = ycsb.key, ycsb.records()
-   local total = 0
-   for _, share in ipairs(shares) do
-      total = total + share
+-- Checks that the records of prepare exist, by the first and the last one.
+local function require_records()
+   local name = opt.table_name
+   require_table()
+   if access.count({key_of(0)}) == 0 then
+      error(string.format("'%s' has no record %s: use the same " ..
+         "--insert-order and --zero-padding as prepare, or create it with: %s",
+         name, key_of(0), sysbench.cmdline.command_line("prepare")), 0)
+   elseif not access.has_key() then
+      sysbench.warning(string.format("'%s' has no index on YCSB_KEY: was " ..
+         "prepare interrupted?", name))
+   elseif access.count({key_of(opt.table_size - 1)}) == 0 then
+      sysbench.warning(string.format("'%s' has fewer records than " ..
+         "--table-size=%.0f: operations on missing records find nothing and " ..
+         "look fast", name, opt.table_size))
    end
-   draw_record = drawer(shares[3] / total)
-   draw_length = ycsb.drawer(opt.scan_length_distribution,
-      opt.min_scan_length, opt.max_scan_length)
-   require("sb.ranks").refuse_if(shares[3] > 0, "ycsb", "if it inserts records")
-   choose = require("sb.weights").chooser(shares)
 end
-
-function thread_done()
-   db.close()
-end
-
-function event()
-   if not retry.again() then
-      operation = operations[choose()]
-      operation[1]()
-   end
-   operation[2]()
-end
-
-if sysbench.cmdline.run_state then
-   return -- the rest is for the main state and the commands
-end
-
-sysbench.cmdline.options = ycsb.declarations()
-
-require("sb.own_commands").declare("sb.ycsb_commands", ycsb.normalize)
 
 -- New records continue after those in the table.
 function init()
-   require("sb.ycsb_commands").measure(ycsb.normalize(sysbench.opt))
+   normalize(sysbench.opt)
+   connect(true)
+   local stored = access == mongodb or d.find_table -- not by the null driver
+   if stored and opt.check_tables then
+      require_records()
+   end
+   sysbench.sequence(RECORDS, stored and count_records() or opt.table_size)
+   con:disconnect()
 end
+
+-- Events ---------------------------------------------------------------------
+
+local records -- their sequence
+
+local draw_operation
+
+-- Zipfian draws from the records 0..zipfian_last: there is room for twice the
+-- expected number of INSERTs, so that the popular records stay the same while
+-- the table grows. With more room than MAX_ROOM times --table-size, most draws
+-- would be of records that do not exist.
+local zipfian_last
+local MAX_ROOM = 100
+
+local function leave_room(insert_share)
+   local size, count = opt.table_size, opt.operation_count
+   if count == 0 then
+      count = opt.events > 0 and opt.events or size
+   end
+   zipfian_last = size + math.floor(math.min(count * insert_share * 2,
+      size * MAX_ROOM))
+end
+
+-- Draws the number of a record. Those that users are inserting are not drawn.
+local function draw_record()
+   if opt.request_distribution == "uniform" then
+      return rand.uniform(0, opt.table_size - 1)
+   elseif opt.request_distribution == "latest" then
+      local last = records:finished() - 1
+      return last > 0 and rand.latest(1, last) or 0
+   end
+   local n = rand.scrambled_zipfian(0, zipfian_last)
+   while n >= records:finished() do
+      n = rand.scrambled_zipfian(0, zipfian_last)
+   end
+   return n
+end
+
+local function draw_field(all)
+   return all and ALL or fields[rand.uniform(1, opt.field_count)]
+end
+
+-- Of the event: the operation, the key of the record, the field to read or
+-- scan, the field to write, and the number of records to scan.
+local operation, key, read_field, written_field, scan_length
+
+local whole = sysbench.op("READ-MODIFY-WRITE")
+local token -- of its measurement, which includes retries
+
+-- Draws what an event does.
+local function choose()
+   operation = operations[draw_operation()]
+   if operation == "insert" then
+      return
+   end
+   key = key_of(draw_record())
+   if operation == "scan" then
+      scan_length = draw_number(opt.scan_length_distribution,
+         opt.min_scan_length, opt.max_scan_length)
+   end
+   if operation ~= "update" then
+      read_field = draw_field(opt.read_all_fields)
+   end
+   if operation == "update" or operation == "read_modify_write" then
+      written_field = draw_field(opt.write_all_fields)
+   end
+   if operation == "read_modify_write" then
+      token = whole:start()
+   end
+end
+
+local inserting -- the number of the record that this user inserts
+
+local function insert()
+   if inserting then -- it failed: other users must not wait for the record
+      records:finish(inserting)
+   end
+   inserting = records:next()
+   access.insert(key_of(inserting - 1))
+   records:finish(inserting)
+   inserting = nil
+end
+
+-- Does what choose() has drawn; if the event is retried, once more.
+local function execute()
+   if operation == "read" then
+      access.read(key, read_field)
+   elseif operation == "update" then
+      access.update(key, written_field)
+   elseif operation == "insert" then
+      insert()
+   elseif operation == "scan" then
+      access.scan(key, scan_length, read_field)
+   else
+      access.read(key, read_field)
+      access.update(key, written_field)
+      whole:finish(token)
+   end
+end
+
+function thread_init()
+   normalize(sysbench.opt)
+   local list, total = shares()
+   options.refuse_ranks("ycsb", list[3] > 0, "if it inserts records")
+   connect()
+   records = sysbench.sequence(RECORDS)
+   draw_operation = weights.chooser(list)
+   leave_room(list[3] / total)
+end
+
+local is_retry = retry.watch()
+
+function event()
+   if not is_retry() then
+      choose()
+   end
+   execute()
+end
+
+function thread_done()
+   con:disconnect()
+end
+
+-- check ----------------------------------------------------------------------
+
+local FOUND, LAST = "ycsb found", "ycsb last" -- counters of all users
+
+-- Raises an error if one of these records is wrong, or one of prepare missing.
+local function check_block(first, last)
+   local count = access.check(keys_of(first, last))
+   local required = math.min(last, opt.table_size - 1)
+   for n = first, count < required - first + 1 and required or -1 do
+      if access.count({key_of(n)}) == 0 then
+         error(string.format("%s: record %.0f is missing, its key is %s " ..
+            "(with --insert-order=%s)", opt.table_name, n, key_of(n),
+            opt.insert_order), 0)
+      end
+   end
+   if count > 0 then
+      sysbench.parallel.add(FOUND, count)
+   end
+end
+
+-- All users check blocks of records; then one of them counts all records, to
+-- find those with other keys.
+command("check", function()
+   local name = opt.table_name
+   require_table()
+   if not access.has_key() then
+      error(name .. " has no index on YCSB_KEY", 0)
+   end
+   if sysbench.parallel.ticket("first in check") == 0 then
+      sysbench.parallel.add(LAST, count_records())
+   end
+   sysbench.parallel.barrier()
+   local total = sysbench.parallel.add(LAST, 0)
+   tables.share("check", math.ceil(total / BLOCK), function(n)
+      local first = (n - 1) * BLOCK
+      check_block(first, math.min(first + BLOCK, total) - 1)
+   end)
+   sysbench.parallel.barrier()
+   if sysbench.parallel.ticket("last in check") == 0 then
+      local all, known = access.count(), sysbench.parallel.add(FOUND, 0)
+      if all ~= known then
+         error(string.format("%s: %.0f records have keys that this workload " ..
+            "does not insert with --insert-order=%s and --zero-padding=%d",
+            name, all - known, opt.insert_order, opt.zero_padding), 0)
+      end
+      tables.print("%s: %.0f records, all correct; %.0f of them were " ..
+         "inserted by runs", name, all, all - opt.table_size)
+   end
+end)
+
+tables.declare_commands(commands, normalize)
