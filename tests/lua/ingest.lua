@@ -254,7 +254,7 @@ end
 -- Events ---------------------------------------------------------------------
 
 local batch = sysbench.op("batch")
-local is_retry    -- returns whether the event is another try
+local is_retry = retry.watch()
 local insert      -- inserts a batch
 local inserted    -- counts the rows
 local into, token -- the table of the event, and its measurement
@@ -279,7 +279,6 @@ function thread_init()
    local drv = sysbench.sql.driver()
    con, d = drv:connect(), dialect.of(drv)
    insert, inserted = methods[opt.method](), inserted_rows()
-   is_retry = retry.watch()
 end
 
 function thread_done()
