@@ -149,3 +149,21 @@ Wrong options.
   --new-order must be from 0 to 1000000, not -1
   $ sysbench tpcc --db-driver=null --events=50 run >out 2>&1 || cat out
   $ sb cleanup >out 2>&1 || cat out
+
+Each of the first 1000 customers of a district has another last name.
+
+  $ sb --customers=1000 prepare >out 2>&1 || cat out
+  $ cat >names.lua <<'EOT'
+  > function event()
+  >    print(sysbench.sql.driver():connect():query_row(
+  >       "SELECT COUNT(DISTINCT c_last), MIN(c_last) FROM tpcc1_customer " ..
+  >       "WHERE c_d_id = 1"))
+  >    print(sysbench.sql.driver():connect():query_row(
+  >       "SELECT c_last FROM tpcc1_customer WHERE c_d_id = 1 AND c_id = 372"))
+  >    return true
+  > end
+  > EOT
+  $ sysbench names.lua --db-driver=sqlite run 2>&1 | grep -E '^1000|^[A-Z]+$'
+  1000\tABLEABLEABLE (esc)
+  PRICALLYOUGHT
+  $ sb cleanup >out 2>&1 || cat out
