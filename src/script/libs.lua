@@ -109,7 +109,8 @@ end
 
 local function is_common(name)
    return sb.shared and sb.installed and
-      (common.names[name] or name:find("^sb%.dialect%.")) and true
+      (common.names[name] or name:find("^sb%.dialect%.") or
+         name:find("^sb%.mongodb%.")) and true
 end
 
 common.environment = setmetatable({}, {

@@ -86,7 +86,7 @@ if sysbench.cmdline.run_state then
    return -- the rest is for the main state and the commands
 end
 
-local collections = require("sb.mongodb.collections")
+local collections = require("sb.mongodb.documents")
 
 -- Options --------------------------------------------------------------------
 

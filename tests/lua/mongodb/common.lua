@@ -8,6 +8,8 @@
 -- numbers and booleans, create_insert(n), prepare() and cleanup(). Such scripts
 -- declare no options; the options given arrive as global strings.
 
+local collections = require("sb.mongodb.collections")
+
 local numbers = {
    oltp_table_size = 10000,
    oltp_range_size = 100,
@@ -46,22 +48,18 @@ local function settings()
       bulk_size = oltp_bulk_size, create_secondary = true}
 end
 
-local function collections()
-   return require("sb.mongodb.collections").derive{}
-end
-
 -- Creates, fills and indexes collection sbtest<n>.
 function create_insert(n)
    local opt = settings()
    opt.tables = n
-   require("sb.mongodb.commands").build(collections(), opt, n, 1)
+   collections.build(collections.describe{}, opt, n, 1)
 end
 
 function prepare()
-   require("sb.mongodb.commands").build(collections(), settings(), 1, 1)
+   collections.build(collections.describe{}, settings(), 1, 1)
    return 0
 end
 
 function cleanup()
-   require("sb.mongodb.commands").of(collections()).cleanup(settings())
+   collections.cleanup(settings())
 end

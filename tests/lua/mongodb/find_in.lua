@@ -4,15 +4,60 @@
 -- $in: reads or updates many documents with one command, by their ids or by
 -- values of the indexed field k.
 
-local workload = require("sb.mongodb.workload")
+local collections = require("sb.mongodb.collections")
 
-local function draw(list, opt)
+local rand = sysbench.rand
+local int = sysbench.cmdline.ARG_INT
+
+sysbench.cmdline.options = collections.options{
+   in_size = {"Number of values in a list", 10, int, min = 1, max = 1e5},
+   in_selects = {"Finds by a list of ids per event", 10, int,
+      min = 0, max = 1e6},
+   in_k_selects = {"Finds by a list of values of k per event", 1, int,
+      min = 0, max = 1e6},
+   in_updates = {"Updates by a list of ids per event", 1, int,
+      min = 0, max = 1e6},
+   limit = {"Maximum number of documents that a find by k returns", 100, int,
+      min = 1, max = 1e6},
+   verify = {"Compare the size of each result with the number of different " ..
+      "ids in its list", false},
+}
+
+function init()
+   local db, opt = collections.open()
+   collections.require_all(db, opt, {"k", "c", "pad"})
+   db:disconnect()
+end
+
+local db, opt
+local commands -- compiled, by collection
+local list = {} -- the values of a command
+
+local function compile(coll)
+   local arg = sysbench.mongodb.arg
+   return {
+      in_selects = coll:compile("find", {_id = {["$in"] = arg(1)}},
+         {projection = {c = 1, _id = 0}, op = "in_selects"}),
+      in_k_selects = coll:compile("find", {k = {["$in"] = arg(1)}},
+         {projection = {c = 1, _id = 0}, limit = opt.limit,
+         op = "in_k_selects"}),
+      in_updates = coll:compile("update_many", {_id = {["$in"] = arg(1)}},
+         {["$inc"] = {k = 1}}, {op = "in_updates"}),
+   }
+end
+
+function thread_init()
+   db, opt = collections.open()
+   commands = collections.per_collection(db, opt, compile)
+end
+
+local function draw_list()
    for i = 1, opt.in_size do
-      list[i] = workload.id(opt)
+      list[i] = collections.draw_id(opt)
    end
 end
 
-local function verify(list, found)
+local function verify(found)
    local seen, different = {}, 0
    for _, v in ipairs(list) do
       different = different + (seen[v] and 0 or 1)
@@ -24,66 +69,30 @@ local function verify(list, found)
    end
 end
 
-workload.declare{
-   open = function(db, opt)
-      local arg = sysbench.mongodb.arg
-      local ids, ks = {_id = {["$in"] = arg(1)}}, {k = {["$in"] = arg(1)}}
-      return {opt = opt, list = {},
-         ops = workload.per_collection(db, opt, function(coll)
-            return {
-               ids = coll:compile("find", ids,
-                  {projection = {c = 1, _id = 0}, op = "in_selects"}),
-               ks = coll:compile("find", ks, {projection = {c = 1, _id = 0},
-                  limit = opt.limit, op = "in_k_selects"}),
-               updates = coll:compile("update_many", ids,
-                  {["$inc"] = {k = 1}}, {op = "in_updates"}),
-            }
-         end)}
-   end,
-
-   event = function(self, n)
-      local opt, ops, list = self.opt, self.ops[n], self.list
-      for _ = 1, opt.in_selects do
-         draw(list, opt)
-         local found = ops.ids:execute(list)
-         if opt.verify then
-            verify(list, found:count())
-         end
+function event()
+   local command = commands[rand.uniform(1, opt.tables)]
+   for _ = 1, opt.in_selects do
+      draw_list()
+      local found = command.in_selects:execute(list)
+      if opt.verify then
+         verify(found:count())
       end
-      for _ = 1, opt.in_k_selects do
-         draw(list, opt)
-         ops.ks:execute(list)
+   end
+   for _ = 1, opt.in_k_selects do
+      draw_list()
+      command.in_k_selects:execute(list)
+   end
+   for _ = 1, opt.in_updates do
+      draw_list()
+      local done = command.in_updates:execute(list)
+      if opt.verify then
+         verify(done.matched)
       end
-      for _ = 1, opt.in_updates do
-         draw(list, opt)
-         local done = ops.updates:execute(list)
-         if opt.verify then
-            verify(list, done.matched)
-         end
-      end
-   end,
-}
-
-if sysbench.cmdline.run_state then
-   return -- the rest is for the main state and the commands
+   end
 end
 
-local some = {0, 1e6}
+function thread_done()
+   db:disconnect()
+end
 
-require("sb.mongodb.commands").declare{
-   bounds = {in_size = {1, 1e5}, in_selects = some, in_k_selects = some,
-      in_updates = some, limit = {1, 1e6}},
-
-   options = function(kind)
-      return {
-         in_size = kind.int("Number of values in a list", 10),
-         in_selects = kind.int("Finds by a list of ids per event", 10),
-         in_k_selects = kind.int("Finds by a list of values of k per event", 1),
-         in_updates = kind.int("Updates by a list of ids per event", 1),
-         limit = kind.int("Maximum number of documents that a find by k " ..
-            "returns", 100),
-         verify = kind.bool("Compare the size of each result with the " ..
-            "number of different ids in its list", false),
-      }
-   end,
-}
+collections.declare_commands(collections.describe{})

@@ -6,57 +6,56 @@
 -- In --document, {"$arg": 1} is the next id, {"$arg": 2} a random k,
 -- {"$arg": 3} and {"$arg": 4} are random strings of 119 and 59 characters.
 
-local schema = require("sb.schema")
-local values = require("sb.mongodb.values")
+local collections = require("sb.mongodb.collections")
 
-local function ids(opt, n, after)
-   return sysbench.sequence("mongodb/generic " .. schema.name(opt, n), after)
-end
+local rand = sysbench.rand
 
-require("sb.mongodb.workload").declare{
-   open = function(db, opt)
-      local own = {opt = opt}
-      for n = 1, opt.tables do
-         own[n] = values.compile("--document", 4,
-            db:collection(schema.name(opt, n)), "insert_one", opt.document)
-      end
-      return own
-   end,
-
-   event = function(self, n)
-      local opt, rand = self.opt, sysbench.rand
-      self[n]:execute(ids(opt, n):next(),
-         rand.default(1, math.max(opt.table_size, 1)),
-         rand.string(schema.c_format), rand.string(schema.pad_format))
-   end,
+sysbench.cmdline.options = collections.options{
+   document = {"Document to insert, as JSON; {\"$arg\": n} with n = 1: the " ..
+      "next id, 2: a random k, 3 and 4: random strings",
+      '{"_id": {"$arg": 1}, "k": {"$arg": 2}, "c": {"$arg": 3}, ' ..
+      '"pad": {"$arg": 4}}'},
 }
 
-if sysbench.cmdline.run_state then
-   return -- the rest is for the main state and the commands
+-- Returns the shared sequence of the ids of a collection.
+local function ids(coll, after)
+   return sysbench.sequence("mongodb/generic " .. coll.name, after)
 end
 
-require("sb.mongodb.commands").declare{
-   fields = {},
-   -- The documents may be any, so check only counts them.
-   collections = {
-      new_rows = true,
-      wrong = function() end,
-   },
+function init()
+   local db, opt = collections.open()
+   collections.require_all(db, opt, {})
+   for n = 1, opt.tables do
+      local coll = db:collection(collections.name(opt, n))
+      ids(coll, collections.last_id(coll))
+   end
+   db:disconnect()
+end
 
-   options = function(kind)
-      return {document = kind.text("Document to insert, as JSON; " ..
-         "{\"$arg\": n} with n = 1: the next id, 2: a random k, 3 and 4: " ..
-         "random strings",
-         '{"_id": {"$arg": 1}, "k": {"$arg": 2}, "c": {"$arg": 3}, ' ..
-         '"pad": {"$arg": 4}}')}
-   end,
+local db, opt
+local targets = {} -- the collections
 
-   init = function(db, opt)
-      for n = 1, opt.tables do
-         local last = db:collection(schema.name(opt, n)):find_one(
-            {_id = {["$type"] = "number"}},
-            {sort = {_id = -1}, projection = {_id = 1}})
-         ids(opt, n, last and math.max(last._id, 0) or 0)
-      end
-   end,
-}
+function thread_init()
+   db, opt = collections.open()
+   for n = 1, opt.tables do
+      local coll = db:collection(collections.name(opt, n))
+      targets[n] = {ids = ids(coll), insert = collections.compile_json(
+         "--document", 4, coll, "insert_one", opt.document)}
+   end
+end
+
+function event()
+   local target = targets[rand.uniform(1, opt.tables)]
+   target.insert:execute(target.ids:next(), collections.draw_id(opt),
+      rand.string(collections.c_format), rand.string(collections.pad_format))
+end
+
+function thread_done()
+   db:disconnect()
+end
+
+-- The documents may be any, so check only counts them.
+collections.declare_commands(collections.describe{
+   new_rows = true,
+   wrong = function() end,
+})

@@ -7,56 +7,57 @@
 -- minus 1, and {"$arg": 3} a random k. --fields, --sort and --limit are passed
 -- to find().
 
-local schema = require("sb.schema")
-local values = require("sb.mongodb.values")
+local collections = require("sb.mongodb.collections")
 
-require("sb.mongodb.workload").declare{
-   open = function(db, opt)
-      local own = {opt = opt}
-      for n = 1, opt.tables do
-         own[n] = values.compile("--query, --fields and --sort", 3,
-            db:collection(schema.name(opt, n)), "find",
-            opt.query ~= "" and opt.query or nil, {
-               projection = opt.fields ~= "" and opt.fields or nil,
-               sort = opt.sort ~= "" and opt.sort or nil,
-               limit = opt.limit > 0 and opt.limit or nil,
-            })
-      end
-      return own
-   end,
+local rand = sysbench.rand
+local int = sysbench.cmdline.ARG_INT
 
-   event = function(self, n)
-      local opt, rand = self.opt, sysbench.rand
-      local size = math.max(opt.table_size, 1)
-      local id = rand.default(1, size)
-      self[n]:execute(id, id + opt.range_size - 1, rand.default(1, size))
-   end,
+sysbench.cmdline.options = collections.options{
+   query = {"Filter, as JSON; empty: all documents; {\"$arg\": n} with " ..
+      "n = 1: a random id, 2: the last id of the range that starts there, " ..
+      "3: a random k", '{"_id": {"$arg": 1}}'},
+   fields = {"Fields to return, as JSON; empty: all", ""},
+   sort = {"Sort order, as JSON; empty: none", ""},
+   limit = {"Maximum number of documents to return; 0: all", 0, int,
+      min = 0, max = 2147483647},
+   range_size = {"Number of ids in a range", 100, int,
+      min = 1, max = 2147483647},
 }
 
-if sysbench.cmdline.run_state then
-   return -- the rest is for the main state and the commands
+function init()
+   local db, opt = collections.open()
+   collections.require_all(db, opt, {})
+   db:disconnect()
 end
 
-require("sb.mongodb.commands").declare{
-   fields = {},
-   -- The documents may be any, so check only counts them.
-   collections = {
-      new_rows = true,
-      wrong = function() end,
-   },
+local db, opt
+local queries = {} -- by collection
 
-   bounds = {range_size = {1, 2147483647}, limit = {0, 2147483647}},
+function thread_init()
+   db, opt = collections.open()
+   for n = 1, opt.tables do
+      queries[n] = collections.compile_json("--query, --fields and --sort", 3,
+         db:collection(collections.name(opt, n)), "find",
+         opt.query ~= "" and opt.query or nil, {
+            projection = opt.fields ~= "" and opt.fields or nil,
+            sort = opt.sort ~= "" and opt.sort or nil,
+            limit = opt.limit > 0 and opt.limit or nil,
+         })
+   end
+end
 
-   options = function(kind)
-      return {
-         query = kind.text("Filter, as JSON; empty: all documents; " ..
-            "{\"$arg\": n} with n = 1: a random id, 2: the last id of the " ..
-            "range that starts there, 3: a random k",
-            '{"_id": {"$arg": 1}}'),
-         fields = kind.text("Fields to return, as JSON; empty: all", ""),
-         sort = kind.text("Sort order, as JSON; empty: none", ""),
-         limit = kind.int("Maximum number of documents to return; 0: all", 0),
-         range_size = kind.int("Number of ids in a range", 100),
-      }
-   end,
-}
+function event()
+   local query = queries[rand.uniform(1, opt.tables)]
+   local id = collections.draw_id(opt)
+   query:execute(id, id + opt.range_size - 1, collections.draw_id(opt))
+end
+
+function thread_done()
+   db:disconnect()
+end
+
+-- The documents may be any, so check only counts them.
+collections.declare_commands(collections.describe{
+   new_rows = true,
+   wrong = function() end,
+})

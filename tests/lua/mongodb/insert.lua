@@ -4,47 +4,58 @@
 -- Inserts one document per event, with the next id or, with --auto-inc=off, a
 -- unique random id.
 
-local mix = require("sb.mongodb.mix")
-local schema = require("sb.schema")
+local collections = require("sb.mongodb.collections")
 
-local function ids(opt, n, after)
-   return sysbench.sequence("mongodb/insert " .. schema.name(opt, n), after)
-end
+local rand = sysbench.rand
 
-require("sb.mongodb.workload").declare{
-   open = function(db, opt)
-      return {opt = opt, mix = mix.new(db, opt)}
-   end,
-
-   event = function(self, n)
-      local id
-      if self.opt.auto_inc then
-         id = ids(self.opt, n):next()
-      else
-         id = sysbench.rand.unique() - 2147483648
-      end
-      self.mix:put(n, "new_rows", id)
-   end,
+sysbench.cmdline.options = collections.options{
+   auto_inc = {"Number new documents after the highest id in the " ..
+      "collection; off: use unique random ids", true},
 }
 
-if sysbench.cmdline.run_state then
-   return -- the rest is for the main state and the commands
+-- Returns the shared sequence of the ids of a collection.
+local function ids(coll, after)
+   return sysbench.sequence("mongodb/insert " .. coll.name, after)
 end
 
-require("sb.mongodb.commands").declare{
-   collections = {new_rows = true},
+-- New ids continue after the highest existing id.
+function init()
+   local db, opt = collections.open()
+   collections.require_all(db, opt, {"k", "c", "pad"})
+   for n = 1, opt.tables do
+      local coll = db:collection(collections.name(opt, n))
+      ids(coll, collections.last_id(coll))
+   end
+   db:disconnect()
+end
 
-   options = function(kind)
-      return {auto_inc = kind.bool("Number new documents after the highest " ..
-         "id in the collection; off: use unique random ids", true)}
-   end,
+local db, opt
+local targets -- the collections
 
-   -- New ids continue after the highest existing id.
-   init = function(db, opt)
-      for n = 1, opt.tables do
-         local last = db:collection(schema.name(opt, n)):find_one({},
-            {sort = {_id = -1}, projection = {_id = 1}})
-         ids(opt, n, last and math.max(last._id, 0) or 0)
-      end
-   end,
-}
+local function compile(coll)
+   local arg = sysbench.mongodb.arg
+   return {
+      ids = ids(coll),
+      insert = coll:compile("insert_one",
+         {_id = arg(1), k = arg(2), c = arg(3), pad = arg(4)},
+         {op = "inserts"}),
+   }
+end
+
+function thread_init()
+   db, opt = collections.open()
+   targets = collections.per_collection(db, opt, compile)
+end
+
+function event()
+   local target = targets[rand.uniform(1, opt.tables)]
+   local id = opt.auto_inc and target.ids:next() or rand.unique() - 2147483648
+   target.insert:execute(id, collections.draw_id(opt),
+      rand.string(collections.c_format), rand.string(collections.pad_format))
+end
+
+function thread_done()
+   db:disconnect()
+end
+
+collections.declare_commands(collections.describe{new_rows = true})

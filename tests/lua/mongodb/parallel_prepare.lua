@@ -9,16 +9,35 @@
 -- Thread t creates collections t + 1, t + 1 + N and so on. The prepare command,
 -- here and in all other scripts, distributes the work better.
 
-require("sb.mongodb.commands").declare{
-   options = function() return {} end,
-}
+local collections = require("sb.mongodb.collections")
 
-function init()
+sysbench.cmdline.options = collections.options{}
+
+local documents = collections.describe{}
+collections.declare_commands(documents)
+
+local done = false
+
+local function create_collections()
+   done = true
+   collections.build(documents, collections.settings(), sysbench.tid + 1,
+      sysbench.opt.threads)
 end
 
-require("sb.once").declare(function()
-   local opt = require("sb.mongodb.options").normalize(sysbench.opt)
-   require("sb.mongodb.commands").build(
-      require("sb.mongodb.collections").derive{}, opt, sysbench.tid + 1,
-      opt.threads)
-end)
+function thread_init()
+end
+
+-- Each thread creates its collections as its event, or at its end if other
+-- threads executed all events.
+function event()
+   if done then
+      return true
+   end
+   create_collections()
+end
+
+function thread_done()
+   if not done then
+      create_collections()
+   end
+end

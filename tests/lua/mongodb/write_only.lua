@@ -3,4 +3,25 @@
 --
 -- The writes of the classic OLTP mix on documents: updates and upserts.
 
-require("sb.mongodb.oltp").declare{writes = true}
+local oltp = require("sb.mongodb.oltp")
+local collections = require("sb.mongodb.collections")
+
+sysbench.cmdline.options = oltp.options("writes")
+collections.declare_commands(collections.describe{})
+init = oltp.check
+
+local mix
+
+function thread_init()
+   mix = oltp.open()
+end
+
+function event()
+   mix:begin()
+   mix:writes()
+   mix:commit()
+end
+
+function thread_done()
+   mix:close()
+end

@@ -22,6 +22,9 @@ M.map = {
    oltp_delete_inserts = "delete_inserts",
    oltp_range_selects = "range_selects",
    oltp_auto_inc = "auto_inc",
+   oltp_inserts = "inserts",
+   oltp_bulk_size = "bulk_size",
+   oltp_read_only = "read_only",
    oltp_skip_trx = "skip_trx",
    oltp_secondary = "secondary",
    oltp_create_secondary = "create_secondary",
@@ -116,7 +119,6 @@ end
 function M.from_old(old)
    local opt = {
       tables = 1,
-      read_only = old.oltp_read_only,
       write_only = old.oltp_write_only,
       table_name = old.oltp_table_name,
       myisam_max_rows = old.myisam_max_rows,

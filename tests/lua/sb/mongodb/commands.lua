@@ -3,7 +3,7 @@
 -- What the main state and the commands of the workloads in mongodb/ share:
 -- options, the check before a run, prepare, warmup, check and cleanup.
 
-local derive = require("sb.mongodb.collections").derive
+local derive = require("sb.mongodb.documents").derive
 local options = require("sb.mongodb.options")
 local parallel = require("sb.prepare")
 local schema = require("sb.schema")
@@ -74,7 +74,7 @@ function M.build(tables, opt, first, step)
 end
 
 -- Returns prepare, warmup, prewarm, check and cleanup for a workload's
--- collections (derive() of collections.lua), for sb/own_commands.lua.
+-- collections (derive() of documents.lua), for sb/own_commands.lua.
 function M.of(tables)
    local commands = {}
 
@@ -194,7 +194,7 @@ end
 --   check_options(opt)  more checks of the options; optional
 --   fields            names of some fields that its documents have; default:
 --                     those of the OLTP mix; {}: documents are not checked
---   collections       functions that override those of collections.lua, and
+--   collections       functions that override those of documents.lua, and
 --                     new_rows, deletes: true if events add or delete
 --                     documents; optional
 --   needs(opt)        list of {name =, without =, try = function(coll)}:
