@@ -11,15 +11,102 @@
 -- where the number of tags is --array-size + pushed - popped, the values of set
 -- are unique, and counted is the sum of qty.
 
-local workload = require("sb.mongodb.workload")
+local collections = require("sb.mongodb.collections")
+
+local rand = sysbench.rand
 
 local TAGS = 1000 -- number of different values of tags
 local SKUS = 1000 -- of sku
 local SET = 20    -- of set
 
-local function updates(coll)
+-- Options --------------------------------------------------------------------
+
+local function int(help, default, min, max)
+   return {help, default, sysbench.cmdline.ARG_INT, min = min, max = max}
+end
+
+sysbench.cmdline.options = collections.options{
+   array_size = int("Initial number of elements of tags and items", 10, 1,
+      1e5),
+   contains = int("Finds of documents by a tag (indexed) per event", 1, 0,
+      1e6),
+   elem_matches = int("Finds by two fields of an item ($elemMatch) per event",
+      1, 0, 1e6),
+   pushes = int("$push of a tag per event", 1, 0, 1e6),
+   pops = int("$pop of a tag per event", 1, 0, 1e6),
+   set_adds = int("$addToSet per event", 1, 0, 1e6),
+   positional_updates = int("Updates of an item by the positional operator " ..
+      "per event", 1, 0, 1e6),
+   filtered_updates = int("Updates of an item by arrayFilters per event", 1,
+      0, 1e6),
+   limit = int("Maximum number of documents that a find returns", 10, 1, 1e6),
+}
+
+-- Collections ----------------------------------------------------------------
+
+local documents = {}
+
+function documents.indexes(n)
+   return {{{tags = 1}, {name = "tags_" .. n}},
+      {{["items.sku"] = 1}, {name = "sku_" .. n}}}
+end
+
+function documents.loader(con, opt, n)
+   local arg = sysbench.mongodb.arg
+   return collections.loader(con, opt, n, {_id = arg(1), tags = arg(2),
+      items = arg(3), set = sysbench.mongodb.array{}, pushed = 0, popped = 0,
+      counted = 0})
+end
+
+function documents.fill(loader, opt, n, first, last)
+   for id = first, last do
+      local tags, items = {}, {}
+      rand.row(n, id)
+      for i = 1, opt.array_size do
+         tags[i] = rand.uniform(1, TAGS)
+         items[i] = {n = i, sku = rand.uniform(1, SKUS), qty = 0}
+      end
+      loader:put(id, tags, items)
+   end
+   rand.resume()
+end
+
+-- Users ----------------------------------------------------------------------
+
+-- Some servers do not support all operators.
+function init()
+   local db, opt = collections.open()
+   local coll = collections.require_all(db, opt, {"tags", "items", "pushed"})
+   if opt.elem_matches > 0 then
+      collections.require_operator(db,
+         "find by several fields of an element ($elemMatch)",
+         "--elem-matches=0", function()
+            coll:find_one({items = {["$elemMatch"] =
+               {sku = -1, qty = {["$gte"] = 0}}}})
+         end)
+   end
+   if opt.filtered_updates > 0 then
+      collections.require_operator(db, "update by arrayFilters",
+         "--filtered-updates=0", function()
+            coll:update_one({_id = -1},
+               {["$inc"] = {["items.$[e].qty"] = 1}},
+               {array_filters = {{["e.n"] = 1}}})
+         end)
+   end
+   db:disconnect()
+end
+
+local db, opt
+local commands -- compiled, by collection
+
+local function compile(coll)
    local arg = sysbench.mongodb.arg
    return {
+      contains = coll:compile("find", {tags = arg(1)},
+         {projection = {tags = 1}, limit = opt.limit, op = "contains"}),
+      elem_matches = coll:compile("find", {items = {["$elemMatch"] =
+         {sku = arg(1), qty = {["$gte"] = 0}}}},
+         {projection = {items = 1}, limit = opt.limit, op = "elem_matches"}),
       pushes = coll:compile("update_one", {_id = arg(1)},
          {["$push"] = {tags = arg(2)}, ["$inc"] = {pushed = 1}},
          {op = "pushes"}),
@@ -38,134 +125,47 @@ local function updates(coll)
    }
 end
 
--- Compiles the commands for a collection.
-local function compile(coll)
-   local arg, limit = sysbench.mongodb.arg, sysbench.opt.limit
-   local ops = updates(coll)
-   ops.contains = coll:compile("find", {tags = arg(1)},
-      {projection = {tags = 1}, limit = limit, op = "contains"})
-   ops.elem_matches = coll:compile("find", {items = {["$elemMatch"] =
-      {sku = arg(1), qty = {["$gte"] = arg(2)}}}},
-      {projection = {items = 1}, limit = limit, op = "elem_matches"})
-   return ops
+function thread_init()
+   db, opt = collections.open()
+   commands = collections.per_collection(db, opt, compile)
 end
 
-workload.declare{
-   open = function(db, opt)
-      return {opt = opt, ops = workload.per_collection(db, opt, compile)}
-   end,
-
-   event = function(self, n)
-      local opt, ops, rand = self.opt, self.ops[n], sysbench.rand
-      local id, size = workload.id, opt.array_size
-      for _ = 1, opt.contains do
-         ops.contains:execute(rand.uniform(1, TAGS))
-      end
-      for _ = 1, opt.elem_matches do
-         ops.elem_matches:execute(rand.uniform(1, SKUS), 0)
-      end
-      for _ = 1, opt.pushes do
-         ops.pushes:execute(id(opt), rand.uniform(1, TAGS))
-      end
-      for _ = 1, opt.pops do
-         ops.pops:execute(id(opt))
-      end
-      for _ = 1, opt.set_adds do
-         ops.set_adds:execute(id(opt), rand.uniform(1, SET))
-      end
-      for _ = 1, opt.positional_updates do
-         ops.positional_updates:execute(id(opt), rand.uniform(1, size))
-      end
-      for _ = 1, opt.filtered_updates do
-         ops.filtered_updates:execute(id(opt), rand.uniform(1, size))
-      end
-   end,
-}
-
-if sysbench.cmdline.run_state then
-   return -- the rest is for the main state and the commands
+local function draw_id()
+   return collections.draw_id(opt)
 end
 
-local collections = require("sb.mongodb.documents")
-
--- Options --------------------------------------------------------------------
-
-local function options(kind)
-   return {
-      array_size = kind.int("Initial number of elements of tags and items",
-         10),
-      contains = kind.int("Finds of documents by a tag (indexed) per event", 1),
-      elem_matches = kind.int("Finds by two fields of an item ($elemMatch) " ..
-         "per event", 1),
-      pushes = kind.int("$push of a tag per event", 1),
-      pops = kind.int("$pop of a tag per event", 1),
-      set_adds = kind.int("$addToSet per event", 1),
-      positional_updates = kind.int("Updates of an item by the positional " ..
-         "operator per event", 1),
-      filtered_updates = kind.int("Updates of an item by arrayFilters per " ..
-         "event", 1),
-      limit = kind.int("Maximum number of documents that a find returns", 10),
-   }
-end
-
-local some = {0, 1e6}
-
-local bounds = {array_size = {1, 1e5}, contains = some, elem_matches = some,
-   pushes = some, pops = some, set_adds = some, positional_updates = some,
-   filtered_updates = some, limit = {1, 1e6}}
-
--- Operators that some servers do not support.
-local function needs(opt)
-   local list = {}
-   if opt.elem_matches > 0 then
-      list[1] = {name = "find by several fields of an element ($elemMatch)",
-         without = "--elem-matches=0",
-         try = function(coll)
-            coll:find_one({items = {["$elemMatch"] =
-               {sku = -1, qty = {["$gte"] = 0}}}})
-         end}
+function event()
+   local command = commands[rand.uniform(1, opt.tables)]
+   for _ = 1, opt.contains do
+      command.contains:execute(rand.uniform(1, TAGS))
    end
-   if opt.filtered_updates > 0 then
-      list[#list + 1] = {name = "update by arrayFilters",
-         without = "--filtered-updates=0",
-         try = function(coll)
-            coll:update_one({_id = -1},
-               {["$inc"] = {["items.$[e].qty"] = 1}},
-               {array_filters = {{["e.n"] = 1}}})
-         end}
+   for _ = 1, opt.elem_matches do
+      command.elem_matches:execute(rand.uniform(1, SKUS))
    end
-   return list
-end
-
--- Collections ----------------------------------------------------------------
-
-local own = {}
-
-function own.indexes(_, n)
-   return {{{tags = 1}, {name = "tags_" .. n}},
-      {{["items.sku"] = 1}, {name = "sku_" .. n}}}
-end
-
-function own.loader(con, opt, n)
-   local mongodb = sysbench.mongodb
-   return collections.documents(con, opt, n, {_id = mongodb.arg(1),
-      tags = mongodb.arg(2), items = mongodb.arg(3), set = mongodb.array{},
-      pushed = 0, popped = 0, counted = 0})
-end
-
-function own.fill(loader, opt, n, first, last)
-   local rand = sysbench.rand
-   for id = first, last do
-      local tags, items = {}, {}
-      rand.row(n, id)
-      for i = 1, opt.array_size do
-         tags[i] = rand.uniform(1, TAGS)
-         items[i] = {n = i, sku = rand.uniform(1, SKUS), qty = 0}
-      end
-      loader:put(id, tags, items)
+   for _ = 1, opt.pushes do
+      command.pushes:execute(draw_id(), rand.uniform(1, TAGS))
    end
-   rand.resume()
+   for _ = 1, opt.pops do
+      command.pops:execute(draw_id())
+   end
+   for _ = 1, opt.set_adds do
+      command.set_adds:execute(draw_id(), rand.uniform(1, SET))
+   end
+   for _ = 1, opt.positional_updates do
+      command.positional_updates:execute(draw_id(),
+         rand.uniform(1, opt.array_size))
+   end
+   for _ = 1, opt.filtered_updates do
+      command.filtered_updates:execute(draw_id(),
+         rand.uniform(1, opt.array_size))
+   end
 end
+
+function thread_done()
+   db:disconnect()
+end
+
+-- Check ----------------------------------------------------------------------
 
 local function wrong_set(doc)
    local seen = {}
@@ -179,7 +179,7 @@ local function wrong_set(doc)
    end
 end
 
-function own.wrong(doc, opt)
+function documents.wrong(doc, opt)
    local tags = opt.array_size + doc.pushed - doc.popped
    if #doc.tags ~= tags then
       return string.format("it has %d tags, expected %d + %d pushed - %d " ..
@@ -189,10 +189,4 @@ function own.wrong(doc, opt)
       wrong_set(doc)
 end
 
-require("sb.mongodb.commands").declare{
-   options = options,
-   bounds = bounds,
-   fields = {"tags", "items", "pushed"},
-   needs = needs,
-   collections = own,
-}
+collections.declare_commands(collections.describe(documents))

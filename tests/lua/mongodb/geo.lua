@@ -10,7 +10,31 @@
 --
 -- where area is a square around the first place.
 
-local workload = require("sb.mongodb.workload")
+local collections = require("sb.mongodb.collections")
+
+local rand = sysbench.rand
+
+-- Options --------------------------------------------------------------------
+
+local function int(help, default, min, max)
+   return {help, default, sysbench.cmdline.ARG_INT, min = min, max = max}
+end
+
+sysbench.cmdline.options = collections.options{
+   cities = int("Number of cities around which the places are; 0: places " ..
+      "are anywhere", 100, 0, 1e6),
+   distance = int("Maximum distance for $near, and radius of circles, in m",
+      10000, 1, 1e7),
+   near = int("Finds of the nearest places ($near) per event", 1, 0, 1e6),
+   within = int("Finds of places within a circle ($geoWithin) per event", 1,
+      0, 1e6),
+   intersects = int("Finds of areas that contain a point ($geoIntersects) " ..
+      "per event", 1, 0, 1e6),
+   moves = int("Updates that move a place, per event", 1, 0, 1e6),
+   limit = int("Maximum number of documents that a find returns", 10, 1, 1e6),
+}
+
+-- Places and filters ---------------------------------------------------------
 
 local EARTH = 6378100 -- radius of the earth that servers use, in m
 
@@ -25,7 +49,6 @@ end
 -- within 5 km of their cities. None are at the poles or the date line, where
 -- the areas would not be squares.
 local function position(opt)
-   local rand = sysbench.rand
    if opt.cities == 0 then
       local z = rand.uniform(-940000, 940000) / 1e6
       return rand.uniform(-179900000, 179900000) / 1e6,
@@ -59,126 +82,104 @@ function filters.intersects(x, y)
    }}}
 end
 
--- Compiles the commands for a collection.
-local function compile(coll)
-   local arg, opt = sysbench.mongodb.arg, sysbench.opt
-   local x, y = arg(1, "double"), arg(2, "double")
-   local function find(op, filter)
-      return coll:compile("find", filter, {projection = {place = 1},
-         limit = opt.limit, op = op})
-   end
-   return {
-      near = find("near", filters.near(x, y, opt.distance)),
-      within = find("within", filters.within(x, y, opt.distance)),
-      intersects = find("intersects", filters.intersects(x, y)),
-      moves = coll:compile("update_one", {_id = arg(1)},
-         {["$set"] = {["place.coordinates"] = {arg(2, "double"),
-            arg(3, "double")}}, ["$inc"] = {moves = 1}}, {op = "moves"}),
-   }
-end
-
-workload.declare{
-   open = function(db, opt)
-      return {opt = opt, ops = workload.per_collection(db, opt, compile)}
-   end,
-
-   event = function(self, n)
-      local opt, ops = self.opt, self.ops[n]
-      for _ = 1, opt.near do
-         ops.near:execute(position(opt))
-      end
-      for _ = 1, opt.within do
-         ops.within:execute(position(opt))
-      end
-      for _ = 1, opt.intersects do
-         ops.intersects:execute(position(opt))
-      end
-      for _ = 1, opt.moves do
-         ops.moves:execute(workload.id(opt), position(opt))
-      end
-   end,
-}
-
-if sysbench.cmdline.run_state then
-   return -- the rest is for the main state and the commands
-end
-
-local collections = require("sb.mongodb.documents")
-local schema = require("sb.schema")
-
--- Options --------------------------------------------------------------------
-
-local function options(kind)
-   return {
-      cities = kind.int("Number of cities around which the places are; 0: " ..
-         "places are anywhere", 100),
-      distance = kind.int("Maximum distance for $near, and radius of " ..
-         "circles, in m", 10000),
-      near = kind.int("Finds of the nearest places ($near) per event", 1),
-      within = kind.int("Finds of places within a circle ($geoWithin) per " ..
-         "event", 1),
-      intersects = kind.int("Finds of areas that contain a point " ..
-         "($geoIntersects) per event", 1),
-      moves = kind.int("Updates that move a place, per event", 1),
-      limit = kind.int("Maximum number of documents that a find returns", 10),
-   }
-end
-
-local some = {0, 1e6}
-
-local bounds = {cities = {0, 1e6}, distance = {1, 1e7}, near = some,
-   within = some, intersects = some, moves = some, limit = {1, 1e6}}
-
--- Operators that some servers do not support.
-local function needs(opt)
-   local list = {}
-   local function need(option, name, filter)
-      if opt[option] > 0 then
-         list[#list + 1] = {name = name, without = "--" .. option .. "=0",
-            try = function(coll)
-               coll:find(filter, {limit = 1})
-            end}
-      end
-   end
-   need("near", "find by $near", filters.near(0, 0, 1))
-   need("within", "find by $geoWithin", filters.within(0, 0, 1))
-   need("intersects", "find by $geoIntersects", filters.intersects(0, 0))
-   return list
-end
-
 -- Collections ----------------------------------------------------------------
 
 local HALF = 0.05 -- half the side of an area, in degrees
 
-local own = {}
+local documents = {}
 
-function own.indexes(_, n)
+function documents.indexes(n)
    return {{{place = "2dsphere"}, {name = "place_" .. n}},
       {{area = "2dsphere"}, {name = "area_" .. n}}}
 end
 
-function own.loader(con, opt, n)
+function documents.loader(con, opt, n)
    local function arg(i)
       return sysbench.mongodb.arg(i, "double")
    end
    -- Corners counterclockwise from the south-west, the first one repeated.
    local ring = {{arg(4), arg(5)}, {arg(6), arg(5)}, {arg(6), arg(7)},
       {arg(4), arg(7)}, {arg(4), arg(5)}}
-   return collections.documents(con, opt, n, {_id = sysbench.mongodb.arg(1),
+   return collections.loader(con, opt, n, {_id = sysbench.mongodb.arg(1),
       place = {type = "Point", coordinates = {arg(2), arg(3)}},
       first = {arg(2), arg(3)},
       area = {type = "Polygon", coordinates = {ring}}, moves = 0})
 end
 
-function own.fill(loader, opt, n, first, last)
+function documents.fill(loader, opt, n, first, last)
    for id = first, last do
-      sysbench.rand.row(n, id)
+      rand.row(n, id)
       local x, y = position(opt)
-      loader:put(id, x, y, x - HALF, y - HALF, x + HALF,
-         y + HALF)
+      loader:put(id, x, y, x - HALF, y - HALF, x + HALF, y + HALF)
    end
-   sysbench.rand.resume()
+   rand.resume()
 end
+
+-- Users ----------------------------------------------------------------------
+
+-- Some servers do not support all operators.
+function init()
+   local db, opt = collections.open()
+   local coll = collections.require_all(db, opt, {"place", "area"})
+   local function require_filter(option, operator, filter)
+      if opt[option] > 0 then
+         collections.require_operator(db, "find by " .. operator,
+            "--" .. option .. "=0", function()
+               coll:find(filter, {limit = 1})
+            end)
+      end
+   end
+   require_filter("near", "$near", filters.near(0, 0, 1))
+   require_filter("within", "$geoWithin", filters.within(0, 0, 1))
+   require_filter("intersects", "$geoIntersects", filters.intersects(0, 0))
+   db:disconnect()
+end
+
+local db, opt
+local commands -- compiled, by collection
+
+local function compile(coll)
+   local arg = sysbench.mongodb.arg
+   local x, y = arg(1, "double"), arg(2, "double")
+   return {
+      near = coll:compile("find", filters.near(x, y, opt.distance),
+         {projection = {place = 1}, limit = opt.limit, op = "near"}),
+      within = coll:compile("find", filters.within(x, y, opt.distance),
+         {projection = {place = 1}, limit = opt.limit, op = "within"}),
+      intersects = coll:compile("find", filters.intersects(x, y),
+         {projection = {place = 1}, limit = opt.limit, op = "intersects"}),
+      moves = coll:compile("update_one", {_id = arg(1)},
+         {["$set"] = {["place.coordinates"] = {arg(2, "double"),
+            arg(3, "double")}}, ["$inc"] = {moves = 1}}, {op = "moves"}),
+   }
+end
+
+function thread_init()
+   db, opt = collections.open()
+   commands = collections.per_collection(db, opt, compile)
+end
+
+function event()
+   local command = commands[rand.uniform(1, opt.tables)]
+   for _ = 1, opt.near do
+      command.near:execute(position(opt))
+   end
+   for _ = 1, opt.within do
+      command.within:execute(position(opt))
+   end
+   for _ = 1, opt.intersects do
+      command.intersects:execute(position(opt))
+   end
+   for _ = 1, opt.moves do
+      command.moves:execute(collections.draw_id(opt), position(opt))
+   end
+end
+
+function thread_done()
+   db:disconnect()
+end
+
+-- Check ----------------------------------------------------------------------
 
 -- Returns the distance between two places on a sphere, in m.
 local function distance(x1, y1, x2, y2)
@@ -227,7 +228,7 @@ local function count(doc, opt)
    end
 end
 
-function own.wrong(doc, opt)
+function documents.wrong(doc, opt)
    local place, area = doc.place, doc.area
    if place.type ~= "Point" or area.type ~= "Polygon" then
       return "its place is not a point or its area is not a polygon"
@@ -245,36 +246,30 @@ function own.wrong(doc, opt)
    count(doc, opt)
 end
 
-local function compare(coll, n, operator, filter, min, max)
+local function compare(coll, operator, filter, min, max)
    local found = coll:find(filter, {projection = {_id = 1}}):count()
    if found < min or found > max then
       error(string.format("%s: %s finds %d documents, expected %d to %d",
-         schema.name(sysbench.opt, n), operator, found, min, max), 0)
+         coll.name, operator, found, min, max), 0)
    end
 end
 
-function own.check_more(coll, opt, n)
+function documents.check_more(coll, opt)
    for _, s in ipairs(samples or {}) do
       if opt.within > 0 then
-         compare(coll, n, "$geoWithin",
-            filters.within(s.x, s.y, opt.distance), s.min, s.max)
+         compare(coll, "$geoWithin", filters.within(s.x, s.y, opt.distance),
+            s.min, s.max)
       end
       if opt.near > 0 then
-         compare(coll, n, "$near", filters.near(s.x, s.y, opt.distance), s.min,
-            s.max)
+         compare(coll, "$near", filters.near(s.x, s.y, opt.distance),
+            s.min, s.max)
       end
       if opt.intersects > 0 then
-         compare(coll, n, "$geoIntersects", filters.intersects(s.x, s.y),
+         compare(coll, "$geoIntersects", filters.intersects(s.x, s.y),
             s.min_areas, s.max_areas)
       end
    end
    samples = nil
 end
 
-require("sb.mongodb.commands").declare{
-   options = options,
-   bounds = bounds,
-   fields = {"place", "area"},
-   needs = needs,
-   collections = own,
-}
+collections.declare_commands(collections.describe(documents))
