@@ -7,16 +7,51 @@
 -- the document
 --
 --    {_id, dateandtime, cashregisterid, customerid, productid, price, data}
+--
+-- Values, sizes and options, which iibench.lua has, too, are in sb/iibench.lua.
 
+local collections = require("sb.mongodb.collections")
 local iibench = require("sb.iibench")
-local schema = require("sb.schema")
-local workload = require("sb.mongodb.workload")
+local tables = require("sb.tables")
+
 local rand = sysbench.rand
 
-local fields = {"dateandtime", "cashregisterid", "customerid", "productid",
-   "price", "data"}
+-- Options --------------------------------------------------------------------
 
--- Returns the keys of an index and a projection on its fields.
+local function declare_options()
+   local list = collections.with_common(iibench.options())
+   list.table_name[1] = "Name of the collection; with --tables above 1, the " ..
+      "number of the collection is appended"
+   list.tables[1] = "Number of collections"
+   list.table_size[1] = "Documents per collection that prepare loads"
+   list.table_size.max = 2147483647
+   list.rows_per_commit[1] = "Documents inserted per event"
+   list.rows_per_insert[1] = "Maximum number of documents per insert " ..
+      "command, at most 1,000"
+   list.rows_per_insert.max = 1000
+   list.create_secondary = nil -- --num-secondary-indexes replaces it
+   list.query_pk_only[1] = "Use _id for all queries"
+   list.transactions = {"Execute inserts and deletes of an event in a " ..
+      "transaction", false}
+   return list
+end
+
+sysbench.cmdline.options = declare_options()
+
+-- Collections ----------------------------------------------------------------
+
+local documents = {deletes = true, new_rows = true}
+
+-- Returns a document with placeholders, for a loader or a bulk.
+local function purchase()
+   local arg = sysbench.mongodb.arg
+   return sysbench.mongodb.doc("_id", arg(1), "dateandtime", arg(2, "date"),
+      "cashregisterid", arg(3), "customerid", arg(4), "productid", arg(5),
+      "price", arg(6, "double"), "data", arg(7))
+end
+
+-- Returns the keys of an index, a projection on its fields, and the first of
+-- its fields.
 local function keys(index)
    local list, projection = {}, {_id = 0}
    for field in index.columns:gmatch("%w+") do
@@ -27,22 +62,110 @@ local function keys(index)
    return sysbench.mongodb.doc(unpack(list)), projection, list[1]
 end
 
--- The sequences of the ids of collection n: those of new documents, and those
--- whose documents were deleted.
+local function create_indexes(con, opt, n)
+   for i = 1, opt.num_secondary_indexes do
+      local index = iibench.indexes[i]
+      local name = iibench.index_name(opt, n, index)
+      tables.print("Creating index '%s' on '%s'...", name,
+         iibench.name(opt, n))
+      collections.create_index(con, opt, n, keys(index), {name = name})
+   end
+end
+
+function documents.create(con, d, opt, n)
+   collections.create(con, d, opt, n)
+   if opt.secondary_at_end then
+      return
+   end
+   local ok, err = pcall(create_indexes, con, opt, n)
+   if not ok then
+      documents.discard(con, opt, n)
+      error(err, 0)
+   end
+end
+
+function documents.finish(con, _, opt, n)
+   if opt.secondary_at_end then
+      create_indexes(con, opt, n)
+   end
+end
+
+function documents.loader(con, opt, n)
+   return collections.loader(con, opt, n, purchase())
+end
+
+-- Returns the values of a new document: cashregisterid, customerid, productid,
+-- price and data.
+local function draw_values(opt, next_format)
+   local customer, cents = iibench.customer_and_price(opt)
+   local register = rand.uniform(0, opt.cashregisters - 1)
+   local product = rand.uniform(0, opt.products - 1)
+   return register, customer, product, cents / 100, rand.string(next_format())
+end
+
+-- The values are those of the rows in iibench.
+function documents.fill(loader, opt, n, first, last)
+   local next_format = iibench.data_formats(opt)
+   for id = first, last do
+      rand.row(n, id)
+      loader:put(id, iibench.time_of(id) * 1000, draw_values(opt, next_format))
+   end
+   rand.resume()
+end
+
+collections.describe(documents)
+
+-- Before a run ---------------------------------------------------------------
+
+local fields = {"dateandtime", "cashregisterid", "customerid", "productid",
+   "price", "data"}
+
+-- Returns the sequences of the ids of collection n: those of new documents, and
+-- those whose documents were deleted.
 local function ids(opt, n, first, last)
    local name = iibench.name(opt, n)
    return sysbench.sequence("iibench ids " .. name, last),
       sysbench.sequence("iibench oldest " .. name, first and first - 1)
 end
 
+-- Publishes the size of collection n to all users.
+local function publish_size(opt, coll, n)
+   local function at(order)
+      local doc = coll:find_one({}, {sort = {_id = order}})
+      if doc then
+         collections.require_fields(coll, doc, fields)
+      end
+      return doc and doc._id
+   end
+   local first, last = at(1), at(-1)
+   ids(opt, n, first, last)
+   iibench.publish_size(opt, n, first, last, function()
+      return coll:count()
+   end)
+end
+
+function init()
+   local db, opt = collections.open()
+   iibench.check_options(opt)
+   collections.require_all(db, opt, {})
+   collections.require_transactions(db, opt)
+   for n = 1, opt.tables do
+      publish_size(opt, db:collection(iibench.name(opt, n)), n)
+   end
+   db:disconnect()
+end
+
 -- Queries --------------------------------------------------------------------
 
-local function draw_price(_, opt)
+local db, opt -- the database and the settings
+local sequence
+
+local function draw_price()
    local _, price = iibench.customer_and_price(opt)
    return price / 100
 end
 
-local function draw_register(_, opt)
+local function draw_register()
    return rand.uniform(0, opt.cashregisters - 1)
 end
 
@@ -50,9 +173,9 @@ local function draw_id(t)
    return rand.uniform(t.oldest:last(), t.ids:last())
 end
 
--- Returns a list of {find =, a compiled command, draw = function(t, opt) that
+-- Returns a list of {find =, a compiled command, draw = function(t) that
 -- returns a value for it}.
-local function queries(coll, opt, n)
+local function compile_queries(coll, n)
    local arg, list = sysbench.mongodb.arg, {}
    for i = 1, opt.query_pk_only and 0 or opt.num_secondary_indexes do
       local index = iibench.indexes[i]
@@ -75,48 +198,56 @@ local function queries(coll, opt, n)
 end
 
 -- Reads documents in the order of an index, starting at a random value.
-local function query(t, opt)
+local function query(t)
    local q = t.queries[rand.uniform(1, #t.queries)]
-   q.find:execute(q.draw(t, opt))
+   q.find:execute(q.draw(t))
 end
 
--- Collections ----------------------------------------------------------------
+-- Users ----------------------------------------------------------------------
 
--- Returns the state of a collection in a user: table_state() of sb/iibench.lua
+local opened       -- the collections, by number
+local next_format  -- returns the format of the next text
+local queries_only -- true for the --query-threads
+
+-- Returns the state of collection n in a user: table_state() of sb/iibench.lua
 -- and
 --   ids, oldest  see ids()
 --   ranges       ids that this transaction deletes: first, last, first, last...
 --   bulk, row    for inserts
 --   delete, next compiled commands
---   queries      see queries()
-local function open_collection(db, coll, opt, n)
-   local mongodb = sysbench.mongodb
-   local arg = mongodb.arg
+--   queries      see compile_queries()
+local function open(coll, n)
+   local arg = sysbench.mongodb.arg
    local t = iibench.table_state(opt, n)
    t.ids, t.oldest = ids(opt, n)
    t.ranges = {}
    t.bulk = coll:bulk{ordered = false}
-   t.row = mongodb.compile_document(db, mongodb.doc("_id", arg(1),
-      "dateandtime", arg(2, "date"), "cashregisterid", arg(3), "customerid",
-      arg(4), "productid", arg(5), "price", arg(6, "double"), "data", arg(7)))
+   t.row = sysbench.mongodb.compile_document(db, purchase())
    t.delete = coll:compile("delete_many",
       {_id = {["$gte"] = arg(1), ["$lte"] = arg(2)}}, {op = "deletes"})
    t.next = coll:compile("find", {_id = {["$gte"] = arg(1)}},
       {sort = {_id = 1}, limit = 1, projection = {_id = 1}, op = ""})
-   t.queries = queries(coll, opt, n)
+   t.queries = compile_queries(coll, n)
    return t
 end
 
--- Inserts documents with the values of the rows of iibench.
-local function insert(t, opt, rows, next_format)
+function thread_init(id)
+   db, opt = collections.open()
+   sequence = iibench.sequences()
+   queries_only = id >= opt.threads - opt.query_threads
+   next_format = iibench.data_formats(opt)
+   opened = collections.per_collection(db, opt, open)
+end
+
+function thread_done()
+   db:disconnect()
+end
+
+local function insert(t, rows)
    local now = os.time() * 1000
    local id = t.ids:next(rows)
    for i = 1, rows do
-      local customer, cents = iibench.customer_and_price(opt)
-      local register = rand.uniform(0, opt.cashregisters - 1)
-      local product = rand.uniform(0, opt.products - 1)
-      t.bulk:insert(t.row, id, now, register, customer, product, cents / 100,
-         rand.string(next_format()))
+      t.bulk:insert(t.row, id, now, draw_values(opt, next_format))
       id = id + 1
       if i % opt.rows_per_insert == 0 or i == rows then
          t.bulk:execute()
@@ -126,7 +257,7 @@ end
 
 -- Takes the next `count` ids to delete. If the last range had no documents,
 -- skips the ids that no document has. Returns false at the end.
-local function take_range(t, opt, n, count, empty)
+local function take_range(t, n, count, empty)
    if empty then
       local doc = t.next:execute(t.oldest:last() + 1):next()
       if not doc then
@@ -143,12 +274,10 @@ end
 -- Deletes the `old` oldest documents. Returns how many were deleted. Users take
 -- ranges of ids, so they delete different documents; a transaction that is
 -- retried deletes the same ones.
-local function delete(t, opt, n, old)
+local function delete(t, n, old)
    local deleted, done, i = 0, 1, 1
    while deleted < old do
-      if not t.ranges[i] and
-         not take_range(t, opt, n, old - deleted, done == 0)
-      then
+      if not t.ranges[i] and not take_range(t, n, old - deleted, done == 0) then
          break
       end
       done = t.delete:execute(t.ranges[i], t.ranges[i + 1]).deleted
@@ -157,13 +286,10 @@ local function delete(t, opt, n, old)
    return deleted
 end
 
--- Users ----------------------------------------------------------------------
-
-local function transaction(self, t, n, rows)
-   local db, opt = self.db, self.opt
+local function transaction(t, n, rows)
    local old = iibench.rows_to_delete(opt, t, rows)
    for _ = 1, opt.queries_per_commit do
-      query(t, opt)
+      query(t)
    end
    -- A single command is a transaction by itself.
    local several = opt.transactions and
@@ -171,125 +297,32 @@ local function transaction(self, t, n, rows)
    if several then
       db:start_transaction()
    end
-   insert(t, opt, rows, self.next_format)
-   local deleted = delete(t, opt, n, old)
+   insert(t, rows)
+   local deleted = delete(t, n, old)
    if several then
       db:commit()
    end
    t.ranges = {}
-   iibench.done(self.sequence, t, rows, deleted)
+   iibench.done(sequence, t, rows, deleted)
 end
 
-workload.declare{
-   open = function(db, opt)
-      return {db = db, opt = opt, sequence = iibench.sequences(),
-         queries_only = sysbench.tid >= opt.threads - opt.query_threads,
-         next_format = iibench.data_formats(opt),
-         collections = workload.per_collection(db, opt, function(coll, n)
-            return open_collection(db, coll, opt, n)
-         end)}
-   end,
-
-   event = function(self, n)
-      local t, opt = self.collections[n], self.opt
-      if self.queries_only then
-         if iibench.all_inserted(opt, self.sequence) then
-            return true
-         end
-         query(t, opt)
-         return
-      end
-      local rows = iibench.reserve(opt, self.sequence)
-      if rows == 0 then
+function event()
+   local n = rand.uniform(1, opt.tables)
+   if queries_only then
+      if iibench.all_inserted(opt, sequence) then
          return true
       end
-      transaction(self, t, n, rows)
-   end,
-}
-
-if sysbench.cmdline.run_state then
-   return -- the rest is for the main state and the commands
-end
-
-local collections = require("sb.mongodb.documents")
-local commands = require("sb.mongodb.commands")
-
--- Options --------------------------------------------------------------------
-
-local function options(kind)
-   local list = iibench.options()
-   list.table_name[1] = "Name of the collection; with --tables above 1, the " ..
-      "number of the collection is appended"
-   list.tables[1] = "Number of collections"
-   list.table_size[1] = "Documents per collection that prepare loads"
-   list.rows_per_commit[1] = "Documents inserted per event"
-   list.rows_per_insert = kind.int("Maximum number of documents per insert " ..
-      "command, at most 1,000", 1000)
-   list.rows_per_insert.min, list.rows_per_insert.max = 1, 1000
-   list.create_secondary = false -- --num-secondary-indexes replaces it
-   list.query_pk_only[1] = "Use _id for all queries"
-   list.transactions = kind.bool("Execute inserts and deletes of an event " ..
-      "in a transaction", false)
-   return list
-end
-
--- Collections ----------------------------------------------------------------
-
-local own = {deletes = true, new_rows = true}
-
-local function create_indexes(con, opt, n)
-   local name = schema.name(opt, n)
-   local coll = sysbench.mongodb.wrap(con):collection(name)
-   for i = 1, opt.num_secondary_indexes do
-      local index = iibench.indexes[i]
-      local index_name = iibench.index_name(opt, n, index)
-      collections.print_line("Creating index '%s' on '%s'...", index_name,
-         name)
-      coll:create_index((keys(index)), {name = index_name})
-   end
-end
-
-function own.create(con, d, opt, n)
-   collections.create(con, d, opt, n)
-   if opt.secondary_at_end then
+      query(opened[n])
       return
    end
-   local ok, err = pcall(create_indexes, con, opt, n)
-   if not ok then
-      collections.discard(con, opt, n)
-      error(err, 0)
+   local rows = iibench.reserve(opt, sequence)
+   if rows == 0 then
+      return true
    end
+   transaction(opened[n], n, rows)
 end
 
-function own.finish(con, _, opt, n)
-   if opt.secondary_at_end then
-      create_indexes(con, opt, n)
-   end
-end
-
-function own.loader(con, opt, n)
-   local arg = sysbench.mongodb.arg
-   return collections.documents(con, opt, n, sysbench.mongodb.doc("_id",
-      arg(1), "dateandtime", arg(2, "date"), "cashregisterid", arg(3),
-      "customerid", arg(4), "productid", arg(5), "price", arg(6, "double"),
-      "data", arg(7)))
-end
-
--- The values are those of the rows in iibench.
-function own.fill(loader, opt, n, first, last)
-   local format = iibench.data_formats(opt)
-   for id = first, last do
-      rand.row(n, id)
-      local customer, cents = iibench.customer_and_price(opt)
-      local register = rand.uniform(0, opt.cashregisters - 1)
-      local product = rand.uniform(0, opt.products - 1)
-      loader:put(id, iibench.time_of(id) * 1000, register, customer, product,
-         cents / 100, rand.string(format()))
-   end
-   rand.resume()
-end
-
--- Checking -------------------------------------------------------------------
+-- Check ----------------------------------------------------------------------
 
 -- What the check has read of the collection.
 local rows, customers = 0, 0
@@ -303,7 +336,7 @@ local function wrong_number(doc, field, count)
    end
 end
 
-function own.wrong(doc, opt)
+function documents.wrong(doc, opt)
    local wrong = wrong_number(doc, "cashregisterid", opt.cashregisters) or
       wrong_number(doc, "customerid", opt.customers) or
       wrong_number(doc, "productid", opt.products)
@@ -349,7 +382,7 @@ local function check_index(coll, name, first)
    end
 end
 
-function own.check_more(coll, opt, n)
+function documents.check_more(coll, opt, n)
    local exists = {}
    for _, index in ipairs(coll:list_indexes()) do
       exists[index.name] = true
@@ -365,34 +398,9 @@ function own.check_more(coll, opt, n)
    rows, customers = 0, 0
 end
 
--- Publishes the sizes of the collections to all users.
-local function init_sizes(db, opt)
-   for n = 1, opt.tables do
-      local coll = db:collection(iibench.name(opt, n))
-      local function at(order)
-         local doc = coll:find_one({}, {sort = {_id = order}})
-         if doc then
-            commands.require_fields(coll, doc, fields)
-         end
-         return doc and doc._id
-      end
-      local first, last = at(1), at(-1)
-      ids(opt, n, first, last)
-      iibench.publish_size(opt, n, first, last, function()
-         return coll:count()
-      end)
-   end
-end
+collections.declare_commands(documents, iibench.check_options)
 
-commands.declare{
-   options = options,
-   old_names = false,
-   check_options = iibench.check_options,
-   fields = {},
-   needs = commands.need_transactions,
-   init = init_sizes,
-   collections = own,
-}
+-- Reports --------------------------------------------------------------------
 
 sysbench.hooks.report_line = iibench.report_lines()
 sysbench.hooks.ends_by_itself = iibench.ends_by_itself
