@@ -61,8 +61,13 @@ sysbench.cmdline.options = options.with_tables{
       "as one transaction", false},
 }
 
+-- A local, because looking up sysbench.opt for each statement costs time. A
+-- script may replace thread_init(), which sets it.
+local opt
+
 local function settings()
-   return sbtest.settings(sysbench.opt)
+   opt = sbtest.settings(sysbench.opt)
+   return opt
 end
 
 -- Commands -------------------------------------------------------------------
@@ -308,13 +313,13 @@ end
 
 -- Returns the number of a table.
 local function draw_table()
-   local count = sysbench.opt.tables
+   local count = (opt or settings()).tables
    return count == 1 and 1 or rand.uniform(1, count)
 end
 
 -- Returns an id, with the distribution --rand-type.
 local function draw_id()
-   local size = sysbench.opt.table_size
+   local size = opt.table_size
    return rand.default(1, size < 1 and 1 or size)
 end
 
@@ -329,16 +334,16 @@ end
 function execute_point_selects()
    local n = draw_table()
    local select, id = stmt[n].point_selects, param[n].point_selects[1]
-   for _ = 1, sysbench.opt.point_selects do
+   for _ = 1, opt.point_selects do
       id:set(draw_id())
       select:execute()
    end
 end
 
 local function execute_range(key)
-   local n, size = draw_table(), sysbench.opt.range_size
+   local n, size = draw_table(), opt.range_size
    local select, ids = stmt[n][key], param[n][key]
-   for _ = 1, sysbench.opt[key] do
+   for _ = 1, opt[key] do
       local id = draw_id()
       ids[1]:set(id)
       ids[2]:set(id + size - 1)
@@ -365,7 +370,7 @@ end
 function execute_index_updates()
    local n = draw_table()
    local update, id = stmt[n].index_updates, param[n].index_updates[1]
-   for _ = 1, sysbench.opt.index_updates do
+   for _ = 1, opt.index_updates do
       id:set(draw_id())
       update:execute()
    end
@@ -375,7 +380,7 @@ function execute_non_index_updates()
    local n = draw_table()
    local update = stmt[n].non_index_updates
    local new = param[n].non_index_updates -- c, id
-   for _ = 1, sysbench.opt.non_index_updates do
+   for _ = 1, opt.non_index_updates do
       new[1]:set_rand_str(sbtest.c_format)
       new[2]:set(draw_id())
       update:execute()
@@ -388,7 +393,7 @@ function execute_delete_inserts()
    local delete, insert = stmt[n].deletes, stmt[n].inserts
    local deleted = param[n].deletes[1]
    local new = param[n].inserts -- id, k, c, pad
-   for _ = 1, sysbench.opt.delete_inserts do
+   for _ = 1, opt.delete_inserts do
       local id = draw_id()
       deleted:set(id)
       new[1]:set(id)
@@ -404,9 +409,9 @@ local events = 0
 
 -- To be called at the end of event(): reconnects every --reconnect events.
 function check_reconnect()
-   if sysbench.opt.reconnect > 0 then
+   if (opt or settings()).reconnect > 0 then
       events = events + 1
-      if events % sysbench.opt.reconnect == 0 then
+      if events % opt.reconnect == 0 then
          close_statements()
          con:reconnect()
          prepare_statements()
