@@ -100,8 +100,8 @@ end
 -- are those of the user whose turn it is.
 local common = { loaded = {}, names = {} }
 
-for _, name in ipairs{"check", "dialect", "iibench", "legacy", "old_names",
-   "options", "row_text", "sbtest", "sbtest_check", "segments",
+for _, name in ipairs{"check", "dialect", "grammar", "iibench", "legacy",
+   "old_names", "options", "row_text", "sbtest", "sbtest_check", "segments",
    "sql_file_generators", "tables", "weights"}
 do
    common.names["sb." .. name] = true

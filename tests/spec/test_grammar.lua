@@ -1,24 +1,22 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- sb.grammar: the parser of grammar files, the generator, and what happens when
--- a statement fails.
+-- sb.grammar: the parser of grammar files and the generator; and what the
+-- workload grammar does when a statement fails.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 local grammar = require("sb.grammar")
-local grammar_parser = require("sb.grammar_parser")
-local grammar_schema = require("sb.grammar_schema")
 
 local opt = {start = "query", max_depth = 10, max_length = 10000,
    table_size = 100, rand_seed = 1, rand_type = "uniform"}
 
-local schema = grammar_schema.of_rows({
+local schema = grammar.schema_of({
    {"t1", "id", "INTEGER", "1"}, {"t1", "n", "bigint", "0"},
    {"t1", "s", "varchar(20)", "0"}, {"t1", "d", "timestamp", "0"},
    {"t2", "key", "int", "1"}, {"other", "x", "int", "0"},
 }, {"t*"}, '"')
 
 local function parse(text, dialect)
-   return grammar_parser.parse(text, "g.yy", dialect or "sqlite", "query")
+   return grammar.parse(text, "g.yy", dialect or "sqlite", "query")
 end
 
 -- Returns query n as one text.
@@ -188,7 +186,7 @@ local function tables()
    tap.ok(right, "a column before its table")
    like("query: _table[a] _column_list(a) _field_list(a);",
       '"t[12]" "[%w", ]+" "[%w", ]+"', "lists")
-   local s = grammar_schema.of_rows({{'a"b', "c", "int", "0"}}, {}, '"')
+   local s = grammar.schema_of({{'a"b', "c", "int", "0"}}, {}, '"')
    tap.is(s.tables[1].name, '"a""b"', "names are quoted")
 end
 
@@ -228,107 +226,156 @@ local function reproducible()
    end
 end
 
+-- Starts a user of the workload grammar, whose queries have the statements
+-- FIRST and SELECT. Returns its functions and its connection: statements fail
+-- whose first word is in con.failing; "lost" also loses the connection.
+local function start_user(settings)
+   local con = {sql_errno = 2013, sql_state = "HY000", failing = {},
+      sql_errmsg = "Lost connection\nto server", alive = true, takes = 0}
+   local drv = {}
+   function drv.connect() return con end
+   function drv.try_connect() return con.again end
+   function drv.dialect() return "sqlite" end
+   function con.more_results() return false end
+   function con.is_alive() return con.alive end
+   function con.query(_, statement)
+      local fails = con.failing[statement:match("%w+")]
+      con.now = (con.now or 0) + con.takes
+      if fails then
+         con.alive = fails ~= "lost"
+         error("x", 0)
+      end
+   end
+   sysbench.sql.driver = function() return drv end
+   sysbench.user.run_time = function() return con.now or 0 end
+   sysbench.opt = setmetatable(settings, {__index = opt})
+   settings.grammar, settings.trace, settings.query = "fails.yy", "", ""
+   settings.rand_seed, settings.hang_time = 7, 60
+   local file = assert(io.open("fails.yy", "w"))
+   file:write("query: FIRST ; SELECT '\n1';")
+   file:close()
+   local user = setmetatable({}, {__index = _G})
+   setfenv(assert(loadfile(os.getenv("SB_SRCDIR") ..
+      "/tests/lua/grammar.lua")), user)()
+   user.thread_init()
+   return user, con
+end
+
+-- Executes query 17 of user 3 after the queries before. Returns the error, the
+-- log and the user. before: the statement of query 16 that fails.
+local function fail(failing, before, change)
+   sysbench.tid = 3
+   os.remove("failed.log")
+   local user, con = start_user({failed_log = "failed.log",
+      stop_on = "1064, 42P01"})
+   for n = 1, 16 do
+      con.failing = n == 16 and before or {}
+      user.event()
+   end
+   con.failing = failing
+   if change then
+      change(con)
+   end
+   local ok, err = pcall(user.event)
+   return not ok and err or nil, io.open("failed.log"):read("*a"), user
+end
+
 -- A connection that is lost, and a server that accepts new connections or not.
 local function lost()
-   local commands = require("sb.grammar_commands")
-   local alive, again = true, nil
-   local con = {sql_errno = 2013, sql_state = "HY000",
-      sql_errmsg = "Lost connection\nto server"}
-   function con.is_alive() return alive end
-   local user = {tid = 3, sum = "0a1b2c3d", con = con, opt = {rand_seed = 7,
-      failed_log = "failed.log", stop_on = "1064, 42P01", query = ""},
-      drv = {}}
-   function user.drv.try_connect() return again end
-   local wait, waited, running = sysbench.user.wait, 0, true
+   local waited = 0
    sysbench.user.wait = function(seconds)
       waited = waited + seconds
-      return running
+      return true
    end
-   local function fail()
-      commands.failed(user, 17, 2, "SELECT\n 1", "x")
-   end
-   fail()
-   tap.is(io.open("failed.log"):read("*a"), "Failed: query 3:17:0a1b2c3d, " ..
-      "seed 7, statement 2: error 2013, state 'HY000': Lost connection to " ..
-      "server: SELECT 1\n", "a failed statement is logged")
-   local function fail_after(before)
-      user.opt.failed_log = "failed" .. tostring(before and before.n) .. ".log"
-      os.remove(user.opt.failed_log)
-      user.before = before
-      local ok, err = pcall(fail)
-      return not ok and err, io.open(user.opt.failed_log):read("*a")
-   end
-   alive = false
-   local err = fail_after({n = 17, i = 1})
+   local err, log = fail({SELECT = true})
+   tap.is(err, nil, "a statement that fails does not end the run")
+   tap.like(log, "^Failed: query 3:17:%x+, seed 7, statement 2: error 2013, " ..
+      "state 'HY000': Lost connection to server: SELECT ' ?1'\n$",
+      "a failed statement is logged")
+   err = fail({FIRST = true, SELECT = "lost"})
    tap.is(waited, 0.5, "other users have time to log their statements")
-   tap.like(err, "%(statement 2 of query 3:17:0a1b2c3d, see above; the " ..
-      "statement before, 1 of query 3:17:0a1b2c3d, failed, too%)$",
+   tap.like(err, "%(statement 2 of query 3:17:%x+, see above; the " ..
+      "statement before, 1 of query 3:17:%x+, failed, too%)$",
       "the statement before")
-   local _, log = fail_after({n = 16, i = 1})
-   tap.like(log, "\nTo execute query 3:16%-17:0a1b2c3d again: sysbench .*" ..
-      "%-%-query=3:16%-17:0a1b2c3d run\n", "its query")
-   con.sql_errmsg = ("x"):rep(2000)
-   err, log = fail_after()
-   con.sql_errmsg = "Lost connection"
+   log = select(2, fail({FIRST = "lost"}, {SELECT = true}))
+   tap.like(log, "\nTo execute query 3:16%-17:%x+ again: sysbench .*" ..
+      "%-%-query=3:16%-17:%x+ run\n", "its query")
+   err, log = fail({SELECT = "lost"}, nil, function(con)
+      con.sql_errmsg = ("x"):rep(2000)
+   end)
    tap.like(err, "^the connection was lost, and the server does not " ..
       "accept new connections: error 2013", "the server has crashed")
-   tap.like(err, "%(statement 2 of query 3:17:0a1b2c3d, see above%)$",
+   tap.like(err, "%(statement 2 of query 3:17:%x+, see above%)$",
       "the statement")
    tap.ok(#err < 400, "a message of limited length", #err)
-   tap.like(log, "\nTo execute query 3:17:0a1b2c3d again: sysbench .*" ..
-      "%-%-rand%-seed=7 %-%-query=3:17:0a1b2c3d run\n", "how to repeat it")
+   tap.like(log, "\nTo execute query 3:17:%x+ again: sysbench .*" ..
+      "%-%-rand%-seed=7 %-%-query=3:17:%x+ run\n", "how to repeat it")
    tap.like(log, "\nTo execute all queries of this user again: sysbench .*" ..
-      "%-%-query=3:1%-17:0a1b2c3d run\n$", "the queries before")
-   again = {disconnect = function() end}
-   tap.raises(fail, "lost, and the server accepts new", "the server is back")
-   alive, con.sql_errno = true, 1064
-   tap.raises(fail, "^%-%-stop%-on: error 1064", "--stop-on by code")
-   con.sql_errno, con.sql_state = 7, "42P01"
-   tap.raises(fail, "^%-%-stop%-on: error 7", "--stop-on by SQLSTATE")
-   con.sql_state = "42P02"
-   tap.ok(pcall(fail), "other errors do not end the run")
-   running, alive = false, false
-   user.opt.hang_time = 60
-   local function cancel(seconds)
-      user.opt.failed_log = "unfinished" .. seconds .. ".log"
-      user.since = sysbench.user.time() - seconds
-      tap.is(commands.failed(user, 17, 2, "SELECT\n 1", "x"), true,
-         "the run has ended")
-      return io.open(user.opt.failed_log):read("*a"),
-         (pcall(commands.finish, user.opt))
+      "%-%-query=3:1%-17:%x+ run\n$", "the queries before")
+   tap.like(fail({SELECT = "lost"}, nil, function(con)
+      con.again = {disconnect = function() end}
+   end), "lost, and the server accepts new", "the server is back")
+end
+
+local function stop_on()
+   local function fail_with(code, state)
+      return (fail({SELECT = true}, nil, function(con)
+         con.sql_errno, con.sql_state = code, state
+      end))
    end
-   local log_of, ok = cancel(50)
-   tap.like(log_of, "^Unfinished: query 3:17:0a1b2c3d, seed 7, statement 2" ..
-      ": in progress for 50%.%d s when the run ended: error 7, state " ..
-      "'42P02': Lost connection: SELECT 1\n$",
-      "a canceled statement is logged")
+   tap.like(fail_with(1064, "HY000"), "^%-%-stop%-on: error 1064",
+      "--stop-on by code")
+   tap.like(fail_with(7, "42P01"), "^%-%-stop%-on: error 7",
+      "--stop-on by SQLSTATE")
+   tap.is(fail_with(7, "42P02"), nil, "other errors do not end the run")
+end
+
+-- Statements that are in progress when the run ends.
+local function unfinished()
+   sysbench.user.wait = function() return false end
+   local function cancel(seconds)
+      local err, log, user = fail({SELECT = true}, nil, function(con)
+         con.takes, con.sql_errmsg = seconds, "Lost connection"
+      end)
+      tap.is(err, nil, "the run has ended")
+      return log, (pcall(user.done))
+   end
+   local log, ok = cancel(50)
+   tap.like(log, "^Unfinished: query 3:17:%x+, seed 7, statement 2: in " ..
+      "progress for 50%.%d s when the run ended: error 2013, state 'HY000'" ..
+      ": Lost connection: SELECT ' ?1'\n$", "a canceled statement is logged")
    tap.is(ok, true, "it does not fail the run")
-   log_of, ok = cancel(70)
-   tap.like(log_of, "in progress for 70.*\nTo execute query", "a hung one")
+   log, ok = cancel(70)
+   tap.like(log, "in progress for 70.*\nTo execute query", "a hung one")
    tap.is(ok, false, "fails the run")
-   running = true
-   sysbench.user.wait = wait
 end
 
 -- The command that repeats a query of a mix is one of this workload alone.
 local function mix()
-   local commands, cmdline = require("sb.grammar_commands"), sysbench.cmdline
-   local argv = cmdline.argv
+   local cmdline = sysbench.cmdline
+   sysbench.user.wait = function() return true end
+   sysbench.tid = 0
    cmdline.argv = {"--mix=oltp_read_only:1,g=" .. cmdline.script_path .. ":2",
       "--mix-by=users", "--g.grammar=x.yy", "--oltp_read_only.tables=3",
       "--db-driver=null", "run"}
-   local user = {tid = 0, sum = "0a1b2c3d", opt = {rand_seed = 7,
-      failed_log = "mix.log", stop_on = "any", query = "",
-      mix = cmdline.argv[1]:sub(7)}, con = {sql_errno = 1,
-      is_alive = function() return true end}}
-   local wait = sysbench.user.wait
-   sysbench.user.wait = function() return true end
-   tap.ok(not pcall(commands.failed, user, 1, 1, "SELECT 1", "x"),
-      "--stop-on in a mix")
-   sysbench.user.wait, cmdline.argv = wait, argv
+   local user, con = start_user({failed_log = "mix.log", stop_on = "any",
+      mix = cmdline.argv[1]:sub(7)})
+   con.failing = {FIRST = true}
+   tap.ok(not pcall(user.event), "--stop-on in a mix")
    tap.like(io.open("mix.log"):read("*a"), "again: sysbench [^ ]*" ..
       "test_grammar.lua %-%-grammar=x.yy %-%-db%-driver=null %-%-time=0 " ..
-      "%-%-rand%-seed=7 %-%-query=0:1:0a1b2c3d run\n", "a query of a mix")
+      "%-%-rand%-seed=7 %-%-query=0:1:%x+ run\n", "a query of a mix")
+end
+
+-- Calls f, and restores what it has replaced.
+local function with_replaced(f)
+   local tid, settings, driver = sysbench.tid, sysbench.opt, sysbench.sql.driver
+   local wait, run_time = sysbench.user.wait, sysbench.user.run_time
+   local argv = sysbench.cmdline.argv
+   f()
+   sysbench.tid, sysbench.opt, sysbench.sql.driver = tid, settings, driver
+   sysbench.user.wait, sysbench.user.run_time = wait, run_time
+   sysbench.cmdline.argv = argv
 end
 
 function event()
@@ -341,8 +388,9 @@ function event()
       values()
       tables()
       reproducible()
-      lost()
-      mix()
+      for _, f in ipairs{lost, stop_on, unfinished, mix} do
+         with_replaced(f)
+      end
    end)
    return true
 end
