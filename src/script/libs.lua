@@ -101,8 +101,8 @@ end
 local common = { loaded = {}, names = {} }
 
 for _, name in ipairs{"check", "dialect", "grammar", "iibench", "legacy",
-   "old_names", "options", "row_text", "sbtest", "sbtest_check", "segments",
-   "sql_file_generators", "tables", "weights"}
+   "old_names", "options", "retry", "row_text", "sbtest", "sbtest_check",
+   "segments", "sql_file_generators", "tables", "weights"}
 do
    common.names["sb." .. name] = true
 end

@@ -34,7 +34,7 @@ local function text(description, default)
    return {description, default, cmdline.ARG_STRING}
 end
 
--- For all workloads that use sb/check_tables.lua.
+-- For workloads that check their tables.
 function M.check_tables()
    return bool("Check the tables before a run starts: missing or empty " ..
       "tables are errors, other mismatches with the options warnings", true)

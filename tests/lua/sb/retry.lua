@@ -27,12 +27,4 @@ function M.watch()
    end
 end
 
--- For a workload whose file has one user.
-local watched
-
-function M.again()
-   watched = watched or M.watch()
-   return watched()
-end
-
 return M
