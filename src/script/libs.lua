@@ -98,19 +98,10 @@ end
 -- The modules of sb/ keep nothing of a user in locals. The users of a state
 -- share them, or each would need up to 20 KB for their functions. Their globals
 -- are those of the user whose turn it is.
-local common = { loaded = {}, names = {} }
-
-for _, name in ipairs{"check", "dialect", "grammar", "iibench", "legacy",
-   "old_names", "options", "retry", "row_text", "sbtest", "sbtest_check",
-   "segments", "sql_file_generators", "tables", "weights"}
-do
-   common.names["sb." .. name] = true
-end
+local common = { loaded = {} }
 
 local function is_common(name)
-   return sb.shared and sb.installed and
-      (common.names[name] or name:find("^sb%.dialect%.") or
-         name:find("^sb%.mongodb%.")) and true
+   return sb.shared and sb.installed and name:find("^sb%.") ~= nil
 end
 
 common.environment = setmetatable({}, {

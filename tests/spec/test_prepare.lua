@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- sb/prepare.lua: how the users of prepare distribute rows of tables of
+-- sb/tables.lua: how the users of prepare distribute rows of tables of
 -- different sizes.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
@@ -28,7 +28,7 @@ function tables.fill(_, _, n, first, last)
    end
 end
 sysbench.cmdline.commands = {all = {function()
-   require("sb.prepare").prepare({}, {}, {tables = TABLES}, nil, nil, tables)
+   require("sb.tables").prepare({}, {}, {tables = TABLES}, tables)
 end, sysbench.cmdline.PARALLEL_COMMAND}}
 ]]
 
