@@ -564,7 +564,7 @@ function sql.definition()
 end
 
 function mongodb.definition()
-   return collections.derive{
+   return collections.describe{
       fill = fill, block = block, finish = function() end,
       loader = function()
          local loader = con:load(opt.table_name, "_id," ..
