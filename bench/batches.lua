@@ -1,50 +1,59 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Prints the statements of a run of ingest with --method=multi-row, or of
--- iibench, one per line, for the bare loops. Options: those of the workload.
+-- Writes the statements of ingest with --method=multi-row, or of iibench, to
+-- the file batches.sql, one per line, for the bare loops. Options: those of the
+-- workload.
 --
---     sysbench batches.lua --workload=ingest --batches=1000 ... run
+--     sysbench batches.lua --workload=ingest --batches=1000 --events=1 ... run
 
-local workload
+local workload = "ingest"
 for i = 1, #sysbench.cmdline.argv do
-   workload = workload or sysbench.cmdline.argv[i]:match("^--workload=(%w+)$")
+   workload = sysbench.cmdline.argv[i]:match("^--workload=(%w+)$") or workload
 end
-local iibench = workload == "iibench"
-local model = require(iibench and "sb.iibench" or "sb.ingest")
-local commands = iibench and require("sb.iibench_commands") or model
+dofile(sysbench.cmdline.script_path:match("(.*/)") .. "../tests/lua/" ..
+   workload .. ".lua")
 
-if sysbench.cmdline.main_state then
-   local options = commands.declarations()
-   options.workload = {"ingest or iibench", "ingest"}
-   options.batches = {"Number of statements", 1000}
-   sysbench.cmdline.options = options
+local int = sysbench.cmdline.ARG_INT
+sysbench.cmdline.options.workload = {"ingest or iibench", "ingest"}
+sysbench.cmdline.options.batches = {"Number of statements", 1000, int}
+
+-- A connection that writes what it should execute.
+local file
+local parameter = {set = function() end}
+local statement = {
+   bind_create = function() return parameter end,
+   bind_param = function() end,
+   execute = function() end,
+   close = function() end,
+}
+local con = {
+   query = function(_, text) file:write(text, "\n") end,
+   prepare = function() return statement end,
+   disconnect = function() end,
+}
+
+local sql = sysbench.sql
+local driver = {connect = function() return con end}
+
+function driver.dialect()
+   return sql.driver():dialect()
 end
 
--- Returns a function that returns the next statement for table n.
-local function writer(opt)
-   if iibench then
-      local text = require("sb.iibench_text").new(opt)
-      return function(n)
-         return text(model.name(opt, n), opt.rows_per_insert)
-      end
-   end
-   local text = model.text(opt)
-   return function(n)
-      return text(model.ids(opt, n):next(opt.batch_size),
-         opt.batch_size, model.head(opt, n), ",", "")
-   end
-end
+sysbench.sql = setmetatable({driver = function() return driver end},
+   {__index = sql})
+
+local insert_batch = event
 
 function init()
-   local opt = commands.normalize(sysbench.opt)
-   local write = writer(opt)
-   local out = assert(io.open("batches.sql", "w"))
-   for _ = 1, opt.batches do
-      out:write(write(sysbench.rand.uniform(1, opt.tables)), "\n")
-   end
-   assert(out:close())
 end
 
-function event()
+function event(tid)
+   file = assert(io.open("batches.sql", "w"))
+   for _ = 1, sysbench.opt.batches do
+      insert_batch(tid)
+   end
+   assert(file:close())
    return true
 end
+
+sysbench.hooks.report_line = nil

@@ -113,8 +113,6 @@ local function new_sysbench(tid, local_tid)
       -- Options are declared in one state, before those of the users are
       -- created.
       main_state = not sb.user,
-      -- True for the users of run, which execute events.
-      run_state = sb.user and sb.command == "run" or false,
       PARALLEL_COMMAND = true
    }, cmdline_field)
    return lazy({

@@ -59,7 +59,7 @@ machine, never shorter; so the offset is within its error, and the minimum times
   > function con.query(_, text)
   >    if text:find("@@hostname", 1, true) then
   >       return result(os.getenv("HOSTS") and
-  >          tostring(sysbench.cmdline.run_state) or "db")
+  >          tostring(sysbench.cmdline.main_state) or "db")
   >    end
   >    pass(200)
   >    local start = math.floor(now() + AHEAD + drift)

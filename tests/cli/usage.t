@@ -296,7 +296,7 @@ option that only the other one has, the error says so.
     sysbench tpl.lua --db-driver=sqlite --sqlite-db=tpl.db prepare
     sysbench tpl.lua --db-driver=sqlite --sqlite-db=tpl.db run
   $ head -5 tpl.lua | tail -1
-  -- statement of account. Three tables: branches, accounts and transfers.
+  -- an account and its last transfers. Three tables: branches, accounts and
   $ grep -c bank tpl.lua
   0
   [1]

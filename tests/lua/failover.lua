@@ -4,7 +4,8 @@
 -- Short transactions during a failover: how long no user can write, and which
 -- acknowledged writes are lost. Each user writes the numbers 1, 2, 3 ... and
 -- remembers which of them the server has acknowledged. At the end, all of them
--- must be stored exactly once.
+-- must be stored exactly once. In the same transaction it updates its marker, a
+-- row with the number of its writes and the last one.
 
 local dialect = require("sb.dialect")
 local check = require("sb.check")
@@ -104,9 +105,10 @@ end
 
 -- What users tell the main state ---------------------------------------------
 --
--- Numbers of sequences: they are there also if a user fails, and while it runs.
--- A sequence keeps the greatest number that it was given. Times are in seconds
--- since the start of the measured part; sequences have microseconds.
+-- Users publish numbers as sequences, because the main state can read them at
+-- any time, even after a user has failed. raise() keeps the greatest number.
+-- Times are in seconds since the start of the measured part; sequences have
+-- microseconds.
 
 local NEVER = 2 ^ 50 / 1e6 -- later than the end of any run
 
@@ -194,14 +196,15 @@ local update, insert, look
 local shared, mine -- sequences of all users, and of this one
 local acknowledged, unknown, refused, failing, outage -- metrics
 
--- The number that is written next; whether its COMMIT got no answer before;
--- whether this user connects to another server before that, and whether it has
--- done so since its last success.
-local next_write, doubted, moves, moved
-local phase
--- Start of the first transaction that failed, in seconds since the start of the
--- run, and when its error came, in seconds of the measured part; nil after a
--- success. The error is nil if it came before the measured part.
+local next_write   -- the number that is written next
+local maybe_stored -- whether an earlier COMMIT of it had an unknown outcome
+local must_move    -- whether to connect to another server first
+local has_moved    -- whether this user did so since its last success
+local phase        -- "before" COMMIT, or "commit"
+
+-- Of the first transaction that failed since the last success: its start, in
+-- seconds since the start of the run, and its error, in seconds of the measured
+-- part; nil if it was before that (in a warm-up).
 local failing_since, first_error
 -- The longest time in which no user had a success, and the longest one from an
 -- error of this user to its next success, as far as this user has seen it.
@@ -215,7 +218,8 @@ local wrong_server = {
    [1047] = true, [1053] = true, [1290] = true, [1792] = true, [1836] = true,
    [3100] = true, ["25006"] = true,
 }
--- It is starting, stopping or full.
+-- The statement failed, but the same one may succeed soon: the server is
+-- starting, stopping or full, or another transaction was in the way.
 local passing = {
    [1040] = true, [1180] = true, [1205] = true, [1317] = true, [1927] = true,
    [3032] = true, [3101] = true, [9001] = true,
@@ -241,8 +245,9 @@ local function is_lost(err)
    return not err.connection:is_alive()
 end
 
--- After the first success of any user, an outage explains every error, except
--- that a connection is lost that the options do not allow to open again.
+-- Errors of the two lists are always retried. After the first success of any
+-- user, all errors are, except a lost connection without --db-reconnect, and
+-- errors while the program resets a connection ("<reset>").
 function sysbench.hooks.sql_error_ignorable(err)
    if in_list(wrong_server, err) or in_list(passing, err) then
       return true
@@ -292,7 +297,7 @@ local function move()
    if con then
       pcall(con.disconnect, con)
    end
-   if moved and not user.wait(MOVE_EVERY) then
+   if has_moved and not user.wait(MOVE_EVERY) then
       con = nil
       return false
    end
@@ -304,7 +309,7 @@ local function move()
       con = drv:try_connect()
    end
    prepare_statements()
-   moves, moved = false, true
+   must_move, has_moved = false, true
    return true
 end
 
@@ -324,15 +329,17 @@ local function last_stored()
    return tonumber(last), tonumber(highest)
 end
 
--- Connects to a server that accepts writes.
-local function begin()
+-- Connects to a server that accepts writes. Returns as last_stored().
+local function connect_and_find_last()
    for try = 1, START_TRIES do
       con = drv:connect()
       local ok, last, highest = pcall(last_stored)
       if ok then
          return last, highest
-      elseif type(last) ~= "table" or try == START_TRIES then
-         error(last, 0)
+      end
+      local err = last
+      if type(err) ~= "table" or try == START_TRIES then
+         error(err, 0)
       end
       pcall(con.disconnect, con)
       user.wait(MOVE_EVERY)
@@ -348,13 +355,14 @@ local function stored()
 end
 
 -- The UPDATE waits until an earlier transaction of this user has ended; only
--- then it is certain whether its write is stored.
+-- then is it certain whether its write is stored. A write that is stored counts
+-- as acknowledged without being written again.
 local function transaction()
    phase = "before"
    con:query(d.begin_write)
    number:set(next_write)
    update:execute()
-   if doubted and opt.unknown == "look" and stored() then
+   if maybe_stored and opt.unknown == "look" and stored() then
       con:query("ROLLBACK")
       return
    end
@@ -391,7 +399,7 @@ end
 local function succeeded()
    local now = user.time()
    mine.last:raise(next_write)
-   next_write, doubted, moved = next_write + 1, false, false
+   next_write, maybe_stored, has_moved = next_write + 1, false, false
    acknowledged:add()
    note_success(now)
    if failing_since then
@@ -400,29 +408,29 @@ local function succeeded()
 end
 
 -- Adds the write to a list, and continues with the next one.
-local function leave(list)
+local function give_up(list)
    append(list, next_write)
    mine.last:raise(next_write)
    next_write = next_write + 1
 end
 
--- COMMIT failed. A write that may be stored since an earlier attempt is not
--- known to be refused.
+-- COMMIT failed. If an earlier COMMIT of this write had an unknown outcome, a
+-- refusal now does not prove that it is not stored.
 local function not_committed(err)
    if is_refusal(err) then
       refused:add()
       shared.refused:next()
-      if not doubted then
-         leave(mine.refused)
+      if not maybe_stored then
+         give_up(mine.refused)
       end
       return
    end
    unknown:add()
    shared.unknown:next()
    if opt.unknown == "skip" then
-      leave(mine.unknown)
+      give_up(mine.unknown)
    else
-      doubted = true
+      maybe_stored = true
    end
 end
 
@@ -451,8 +459,8 @@ local function roll_back(err)
    if type(err) ~= "table" or not err.connection or is_lost(err) then
       return
    end
-   moves = in_list(wrong_server, err) or not pcall(con.reset, con)
-   if moves then
+   must_move = in_list(wrong_server, err) or not pcall(con.reset, con)
+   if must_move then
       err.connection = nil
    end
 end
@@ -504,7 +512,7 @@ function thread_init()
    mine = of_user(opt, sysbench.tid)
    shared.users:raise(sysbench.tid + 1)
    create_metrics()
-   local last, highest = begin()
+   local last, highest = connect_and_find_last()
    if not last and d.find_table then
       error(("failover: table %s has no row of user %d; run " ..
          "'cleanup', then: %s"):format(markers_name(opt), sysbench.tid,
@@ -523,7 +531,7 @@ function thread_done()
 end
 
 function event()
-   if moves and not move() then
+   if must_move and not move() then
       return true
    end
    local began = user.run_time()

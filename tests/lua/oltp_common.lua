@@ -61,10 +61,12 @@ sysbench.cmdline.options = options.with_tables{
       "as one transaction", false},
 }
 
--- A local, because looking up sysbench.opt for each statement costs time. A
--- script may replace thread_init(), which sets it.
+-- A local, because looking up sysbench.opt for each statement costs time. It is
+-- nil in a script that replaces thread_init(), so functions that such a script
+-- calls first use `opt or settings()`.
 local opt
 
+-- Returns sysbench.opt, changed for servers that lack something.
 local function settings()
    opt = sbtest.settings(sysbench.opt)
    return opt
@@ -91,7 +93,8 @@ local function replaced_values()
       get_pad_value ~= own_pad_value and get_pad_value or nil
 end
 
--- Creates, fills and indexes table number table_num over `connection`.
+-- Creates, fills and indexes table number table_num over `connection`. For
+-- scripts that call or replace it: cmd_prepare() creates tables by all users.
 function create_table(driver, connection, table_num)
    tables.build(connection, dialect.of(driver), settings(),
       sbtest.with_values(replaced_values()), table_num)
@@ -175,9 +178,10 @@ end
 local declared -- keys of the statements that the script uses
 local own_stmt -- the table that open_statements() created
 
--- A statement is prepared when it or its parameters are first accessed:
--- preparing all statements of a thousand users on hundreds of tables would take
--- too long.
+-- stmt and param hold tables by number, and stmt also `begin` and `commit`. The
+-- first access to stmt[n][key] or param[n][key] prepares the statement and sets
+-- both: preparing all statements of a thousand users on hundreds of tables
+-- would take too long.
 local function open_statements()
    local of_table = {}
    declared, stmt, param = {}, {}, {}
@@ -424,8 +428,8 @@ end
 local RANGES = {"simple_ranges", "sum_ranges", "order_ranges",
    "distinct_ranges"}
 
--- Returns how many statements a transaction of the workload has besides BEGIN
--- and COMMIT.
+-- Returns a number that is 0 if a transaction of the workload has no statements
+-- besides BEGIN and COMMIT.
 local function count_statements(workload, opt)
    local count = 0
    if workload ~= "oltp_write_only" then
@@ -441,7 +445,7 @@ local function count_statements(workload, opt)
    return count
 end
 
--- Warns of options that make events do nothing, or have no effect.
+-- Warns of options that have no effect, or make events do nothing.
 local function warn_of_options(opt)
    local workload = sbtest_check.script_name()
    if workload == "oltp_point_select" then
@@ -449,14 +453,14 @@ local function warn_of_options(opt)
          sysbench.warning("--point-selects has no effect: an event of " ..
             "oltp_point_select is one query")
       end
-   elseif not workload:find("^oltp_[rw]") then
+   elseif not workload:find("^oltp_[rw]") then -- read_..., write_only
       return
    elseif count_statements(workload, opt) == 0 then
       sysbench.warning("all numbers of statements are 0: " .. (opt.skip_trx and
          "events do nothing" or "transactions are only BEGIN and COMMIT"))
    elseif workload ~= "oltp_write_only" and not opt.range_selects then
       for _, range in ipairs(RANGES) do
-         if opt[range] > 1 then
+         if opt[range] > 1 then -- the default is 1
             sysbench.warning(string.format("--%s=%d has no effect: " ..
                "--range-selects=off turns off all ranges",
                range:gsub("_", "-"), opt[range]))

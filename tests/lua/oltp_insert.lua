@@ -5,7 +5,8 @@
 -- because its rows could have ids that the run chooses at random.
 
 require("oltp_common")
--- sysbench before 1.0.20 has no check_reconnect() in oltp_common.lua.
+-- An oltp_common.lua in the current folder, of sysbench before 1.0.20, does not
+-- have it.
 check_reconnect = check_reconnect or function() end
 
 local dialect = require("sb.dialect")

@@ -4,7 +4,8 @@
 -- UPDATEs of the indexed column, --index-updates per event.
 
 require("oltp_common")
--- sysbench before 1.0.20 has no check_reconnect() in oltp_common.lua.
+-- An oltp_common.lua in the current folder, of sysbench before 1.0.20, does not
+-- have it.
 check_reconnect = check_reconnect or function() end
 
 function prepare_statements()

@@ -4,7 +4,8 @@
 -- The writes of the classic OLTP mix, in one transaction.
 
 require("oltp_common")
--- sysbench before 1.0.20 has no check_reconnect() in oltp_common.lua.
+-- An oltp_common.lua in the current folder, of sysbench before 1.0.20, does not
+-- have it.
 check_reconnect = check_reconnect or function() end
 
 function prepare_statements()

@@ -225,8 +225,8 @@ local function expand(sql, set, values)
    return (sql:gsub("%s+", " "))
 end
 
--- Tables are counted, those of all sets: returns table n as in `schema`, with
--- its `set`, its `kind` there, its `name` and the first column of its key.
+-- The tables of all sets are numbered 1, 2 ...: returns table n as in `schema`,
+-- with its `set`, its `kind` there, its `name` and the first column of its key.
 local function table_of(n)
    local set, kind = floor((n - 1) / #TABLES) + 1, TABLES[(n - 1) % #TABLES + 1]
    local t = schema[kind]
@@ -282,8 +282,8 @@ local function delivered_orders()
    return floor(opt.customers * 0.7)
 end
 
--- Returns warehouse, district and the rest of a number that counts
--- `per_district` rows in each district.
+-- Rows are numbered 1, 2 ... through all districts, `per_district` in each.
+-- Returns the warehouse and the district of row `id`, and its number there.
 local function place(id, per_district)
    local district = floor((id - 1) / per_district)
    return floor(district / DISTRICTS) + 1, district % DISTRICTS + 1,
@@ -476,7 +476,10 @@ end
 
 local ROWS_LOADED = "tpcc rows loaded" -- a counter of all users
 
--- The tables of all sets, for sb.tables.
+-- The description of the tables of all sets. tables.prepare() calls its
+-- functions with sysbench.opt and the number of a table: create, loader, fill
+-- for block after block, finish, then link when all tables are finished; drop
+-- after an error.
 local all_tables = {analyze = true}
 
 function all_tables.name(_, n)
@@ -589,7 +592,7 @@ function commands.cleanup()
    end)
 end
 
--- Reads a long column and all keys.
+-- Reads all rows into the caches of the server.
 function commands.warmup()
    tables.each_database(function(con)
       tables.share("tables to preload", count_tables(), function(n)
@@ -798,7 +801,7 @@ local order_line_insert = statement("order_line_insert", "iiiiiiint", [[
 
 local new_orders, rolled_back -- metrics
 
--- Returns another warehouse than the home, or the home if it is the only one.
+-- Returns a warehouse other than the home, or the home if it is the only one.
 local function draw_other_warehouse()
    if opt.warehouses == 1 then
       return 1
@@ -1055,11 +1058,13 @@ end
 
 -- Delivery (clause 2.7) ------------------------------------------------------
 
--- With the null driver, no district has a new order.
+-- A district may have no new order; with the null driver, none has one.
 local function row_or_nil(rs)
    return rs and rs:fetch_row()
 end
 
+-- $current_rows: what is committed now, not what the snapshot of the
+-- transaction contains.
 local new_order_first = query("new_order_first", "ii", [[
    SELECT no_o_id FROM $new_orders WHERE no_w_id = ? AND no_d_id = ?
    ORDER BY no_o_id LIMIT 1 $for_update]], row_or_nil)
@@ -1477,14 +1482,15 @@ condition("3.3.2.12", "warehouse %s, district %s, customer %s: c_balance + " ..
       ABS((c_balance + c_ytd_payment) - COALESCE(a, 0)) >= 0.005
    ORDER BY c_w_id, c_d_id, c_id]])
 
--- Warehouses that a user checks at a time: all users have work, and with one
--- user each table is read as a whole.
+-- Warehouses that a user checks at a time: all users have work. After a run
+-- (--check), the main state checks alone and reads each table as a whole.
 local function range_size()
-   return math.ceil(opt.warehouses / opt.threads)
+   local users = sysbench.cmdline.main_state and 1 or opt.threads
+   return math.ceil(opt.warehouses / users)
 end
 
 -- Returns the condition on a column for warehouses of range `r`. The first and
--- the last range include the numbers that no warehouse has.
+-- the last range include numbers below 1 and above --warehouses.
 local function in_range(r, column)
    local first, last = (r - 1) * range_size() + 1, r * range_size()
    local text = "1 = 1"
@@ -1531,14 +1537,14 @@ local VIOLATIONS = "violations" -- a counter of all users
 -- All users call this; each checks some conditions on some warehouses.
 function commands.check()
    local ranges = math.ceil(opt.warehouses / range_size())
-   local first -- the first violation that any user found, if it was this one
+   local first -- the first violation; only in the user that found it
    tables.each_database(function(con, _, _, database)
       require_tables(con)
       local count = opt.tables * ranges * #conditions
       tables.share("conditions to check", count, function(i)
-         local place_of = floor((i - 1) / #conditions)
-         local found = violation(con, floor(place_of / ranges) + 1,
-            place_of % ranges + 1, conditions[(i - 1) % #conditions + 1])
+         local range = floor((i - 1) / #conditions) -- of all sets, from 0
+         local found = violation(con, floor(range / ranges) + 1,
+            range % ranges + 1, conditions[(i - 1) % #conditions + 1])
          if not found then
             return
          end

@@ -195,7 +195,8 @@ local function at_first_use(create)
    end})
 end
 
--- Operations are on one field or on ALL. The names of these fields:
+-- An operation is on one field or on ALL, which is also the list of columns of
+-- a SELECT. Returns the names of these fields.
 local ALL = "*"
 local fields_of = at_first_use(function(field)
    return field == ALL and fields or {field}
@@ -217,7 +218,7 @@ local function normalize(given)
             "--field-length-distribution=constant", 0)
       end
    end
-   shares() -- are checked
+   shares() -- raises an error if all are 0
    opt.tables = 1 -- for sb/tables.lua
    fields = {}
    for i = 1, opt.field_count do
@@ -344,8 +345,8 @@ function sql.count(keys)
    return tonumber(count) or 0 -- the null driver has no results
 end
 
--- Returns the condition for records that this workload does not write.
-local function impossible()
+-- Returns the condition for records with a field of the wrong length.
+local function wrong_length()
    local parts = {}
    for i, field in ipairs(fields) do
       parts[i] = string.format("%s IS NULL OR LENGTH(%s) < %d OR " ..
@@ -357,7 +358,7 @@ end
 -- Returns how many of the keys exist; raises an error if a record is wrong.
 function sql.check(keys)
    local count, wrong = con:query_row(string.format("SELECT COUNT(*), " ..
-      "MIN(CASE WHEN %s THEN YCSB_KEY END) FROM %s WHERE %s", impossible(),
+      "MIN(CASE WHEN %s THEN YCSB_KEY END) FROM %s WHERE %s", wrong_length(),
       opt.table_name, in_list(keys)))
    if wrong then
       refuse(wrong, "has a field of the wrong length")
@@ -509,7 +510,8 @@ local RECORDS = "ycsb records"
 local access -- `sql` or `mongodb`
 local commands = {}
 
--- Opens the connection, in commands also to the first server that answers.
+-- Opens the connection. A command connects to the first server of a list that
+-- answers; a user of a run connects to the next one of the list.
 local function connect(is_command)
    local drv = sysbench.sql.driver()
    if drv:dialect() == "mongodb" then
@@ -613,9 +615,9 @@ local function keys_of(first, last)
    return keys
 end
 
--- Returns the number of the first record after which BLOCK records are missing;
--- it is at least --table-size. Records are inserted in the order of their
--- numbers, but runs that end may leave gaps.
+-- Returns the first number from --table-size on from which BLOCK records are
+-- missing. Records are inserted in the order of their numbers, but failed
+-- events and runs that end leave gaps.
 local function count_records()
    local function any_from(n)
       return access.count(keys_of(n, n + BLOCK - 1)) > 0
@@ -694,7 +696,8 @@ local function leave_room(insert_share)
       size * MAX_ROOM))
 end
 
--- Draws the number of a record. Those that users are inserting are not drawn.
+-- Draws the number of a record, as YCSB does: `uniform` only of those that
+-- prepare created; `latest` not of record 0; none that users are inserting.
 local function draw_record()
    if opt.request_distribution == "uniform" then
       return rand.uniform(0, opt.table_size - 1)
@@ -717,7 +720,7 @@ end
 -- scan, the field to write, and the number of records to scan.
 local operation, key, read_field, written_field, scan_length
 
-local whole = sysbench.op("READ-MODIFY-WRITE")
+local read_modify_write = sysbench.op("READ-MODIFY-WRITE")
 local token -- of its measurement, which includes retries
 
 -- Draws what an event does.
@@ -738,14 +741,14 @@ local function choose()
       written_field = draw_field(opt.write_all_fields)
    end
    if operation == "read_modify_write" then
-      token = whole:start()
+      token = read_modify_write:start()
    end
 end
 
 local inserting -- the number of the record that this user inserts
 
 local function insert()
-   if inserting then -- it failed: other users must not wait for the record
+   if inserting then -- it failed, and its record stays missing
       records:finish(inserting)
    end
    inserting = records:next()
@@ -754,7 +757,8 @@ local function insert()
    inserting = nil
 end
 
--- Does what choose() has drawn; if the event is retried, once more.
+-- Does what choose() has drawn; again if the event is retried, but an INSERT
+-- then takes another record.
 local function execute()
    if operation == "read" then
       access.read(key, read_field)
@@ -767,7 +771,7 @@ local function execute()
    else
       access.read(key, read_field)
       access.update(key, written_field)
-      whole:finish(token)
+      read_modify_write:finish(token)
    end
 end
 
@@ -798,16 +802,29 @@ end
 
 local FOUND, LAST = "ycsb found", "ycsb last" -- counters of all users
 
--- Raises an error if one of these records is wrong, or one of prepare missing.
-local function check_block(first, last)
-   local count = access.check(keys_of(first, last))
-   local required = math.min(last, opt.table_size - 1)
-   for n = first, count < required - first + 1 and required or -1 do
+-- Raises an error that names the first of these records that is missing.
+local function name_missing(first, last)
+   for n = first, last do
       if access.count({key_of(n)}) == 0 then
          error(string.format("%s: record %.0f is missing, its key is %s " ..
             "(with --insert-order=%s)", opt.table_name, n, key_of(n),
             opt.insert_order), 0)
       end
+   end
+end
+
+-- Raises an error if one of these records is wrong. Those of prepare, up to
+-- --table-size, must all exist; runs may leave gaps in those after.
+local function check_block(first, last)
+   local prepared = opt.table_size - 1
+   if first <= prepared and last > prepared then
+      check_block(first, prepared)
+      check_block(prepared + 1, last)
+      return
+   end
+   local count = access.check(keys_of(first, last))
+   if last <= prepared and count < last - first + 1 then
+      name_missing(first, last)
    end
    if count > 0 then
       sysbench.parallel.add(FOUND, count)

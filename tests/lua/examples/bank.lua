@@ -1,8 +1,9 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- bank: transfers of money between accounts. An event is a transfer, or a
--- statement of account. Three tables: branches, accounts and transfers.
+-- bank: transfers of money between accounts. An event is a transfer, or reads
+-- an account and its last transfers. Three tables: branches, accounts and
+-- transfers.
 --
 --    sysbench bank.lua --accounts=100000 --threads=8 prepare
 --    sysbench bank.lua --accounts=100000 --threads=8 --time=60 run
@@ -12,8 +13,8 @@ local int = sysbench.cmdline.ARG_INT
 sysbench.cmdline.options = {
    accounts = {"Number of accounts", 10000, int, min = 2, max = 1e9},
    branches = {"Number of branches", 10, int, min = 1, max = 1e6},
-   statements = {"Statements of account, in percent of the events", 20, int,
-      min = 0, max = 100},
+   reads = {"Events that only read an account, in percent", 20, int, min = 0,
+      max = 100},
 }
 
 local START = 1000 -- balance of each account after prepare
@@ -42,6 +43,7 @@ local function prepare()
    end
    sysbench.parallel.barrier() -- the others wait for the tables
    local loader = con:load("accounts", "id,branch_id,balance")
+   -- Tickets are 0, 1, 2 ..., each for one user: a block of accounts.
    local first = sysbench.parallel.ticket("blocks") * BLOCK + 1
    while first <= opt.accounts do
       for row = first, math.min(first + BLOCK - 1, opt.accounts) do
@@ -62,11 +64,11 @@ function init()
    con:disconnect()
 end
 
-local begin, withdraw, deposit, note, commit -- prepared statements
-local source, target, amount, id             -- their parameters
-local recent, account                        -- a query and its parameter
-local transfers                              -- numbers the transfers
-local moved, transfer                        -- a metric and an operation
+local begin, withdraw, deposit, insert, commit -- statements
+local source, target, amount, id               -- their parameters
+local read_account, account                    -- a query and its parameter
+local transfer_ids       -- a sequence: numbers the transfers
+local transfer_op, moved -- an operation and a metric
 
 function thread_init()
    opt, con = sysbench.opt, sysbench.sql.driver():connect()
@@ -75,42 +77,45 @@ function thread_init()
       "WHERE id = ?", "withdraw") -- the name in the report
    deposit = con:prepare("UPDATE accounts SET balance = balance + ? " ..
       "WHERE id = ?", "deposit")
-   note = con:prepare("INSERT INTO transfers VALUES (?, ?, ?, ?)", "note")
-   source, target = note:bind_create(kind.INT), note:bind_create(kind.INT)
-   amount, id = note:bind_create(kind.INT), note:bind_create(kind.BIGINT)
+   insert = con:prepare("INSERT INTO transfers VALUES (?, ?, ?, ?)", "insert")
+   source, target = insert:bind_create(kind.INT), insert:bind_create(kind.INT)
+   amount, id = insert:bind_create(kind.INT), insert:bind_create(kind.BIGINT)
    withdraw:bind_param(amount, source)
    deposit:bind_param(amount, target)
-   note:bind_param(id, source, target, amount)
-   recent = con:prepare("SELECT b.city, a.balance, t.amount FROM accounts " ..
-      "a JOIN branches b ON b.id = a.branch_id LEFT JOIN transfers t ON " ..
-      "t.source = a.id WHERE a.id = ? ORDER BY t.id DESC LIMIT 10", "recent")
-   account = recent:bind_create(kind.INT)
-   recent:bind_param(account)
-   transfers, transfer = sysbench.sequence("transfers"), sysbench.op("transfer")
+   insert:bind_param(id, source, target, amount)
+   read_account = con:prepare("SELECT b.city, a.balance, t.amount FROM " ..
+      "accounts a JOIN branches b ON b.id = a.branch_id LEFT JOIN " ..
+      "transfers t ON t.source = a.id WHERE a.id = ? ORDER BY t.id DESC " ..
+      "LIMIT 10", "read_account")
+   account = read_account:bind_create(kind.INT)
+   read_account:bind_param(account)
+   transfer_ids = sysbench.sequence("transfers")
+   transfer_op = sysbench.op("transfer")
    moved = sysbench.metric("moved", {unit = "EUR",
       help = "amounts of the transfers that were committed"})
 end
 
 -- If the server refuses a transaction (a deadlock, for example), sysbench rolls
--- it back and calls event() again. The report counts these errors.
+-- it back, counts the error and calls event() again, which draws another
+-- transfer.
 function event()
-   if rand.uniform(1, 100) <= opt.statements then
+   if rand.uniform(1, 100) <= opt.reads then
       account:set(rand.default(1, opt.accounts))
-      recent:execute()
+      read_account:execute()
       return
    end
    local euros = rand.uniform(1, 100)
    source:set(rand.default(1, opt.accounts))
    target:set(rand.default(1, opt.accounts))
    amount:set(euros)
-   id:set(transfers:next())
-   local token = transfer:start()
+   id:set(transfer_ids:next())
+   local token = transfer_op:start()
    begin:execute()
    withdraw:execute()
    deposit:execute()
-   note:execute()
+   insert:execute()
    commit:execute()
-   transfer:finish(token)
+   transfer_op:finish(token)
    moved:add(euros)
 end
 
@@ -125,7 +130,9 @@ local function check()
       "balance <> " .. START .. " + (SELECT COALESCE(SUM(amount), 0) FROM " ..
       "transfers WHERE target = a.id) - (SELECT COALESCE(SUM(amount), 0) " ..
       "FROM transfers WHERE source = a.id) THEN 1 ELSE 0 END) FROM accounts a")
-   if tonumber(wrong) ~= 0 then
+   if tonumber(rows) ~= sysbench.opt.accounts then
+      error(rows .. " accounts, but --accounts=" .. sysbench.opt.accounts, 0)
+   elseif tonumber(wrong) ~= 0 then
       error(wrong .. " of " .. rows .. " balances contradict the transfers", 0)
    end
    print("All " .. rows .. " balances agree with the transfers")
