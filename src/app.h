@@ -157,8 +157,7 @@ int sb_app_workload_help(struct sb_app *a);
 // app_show.c: what --list prints. 0.
 int sb_app_list(struct sb_app *a, struct sb_err *err);
 // --new-workload: writes a complete workload to a new file, NAME.lua.
-// SB_EUSAGE: not a name; SB_EIO and so on: the file exists or cannot be
-// written.
+// SB_EUSAGE: not a name; SB_ESYS: the file exists or cannot be written.
 int sb_app_new_workload(const struct sb_app *a, struct sb_err *err);
 // Prints the options of a built-in test. Scripts print their own help.
 void sb_app_builtin_help(const struct sb_app *a);

@@ -207,7 +207,7 @@ void sb_context_leave(struct sb_context *c)
     errno = no;
 }
 
-// At most as large as a frame of sb_context_trim() and of madvise().
+// The frames of sb_context_trim() and of madvise() together are smaller.
 #define FRAME ((uintptr_t)512)
 
 void sb_context_trim(const struct sb_context *c)

@@ -25,7 +25,7 @@
 #define ANSWER_EVERY SB_SECOND
 // The last intervals come another way than the final figures.
 #define TREE_NS SB_SECOND
-// A message with results ends when it has so many.
+// The next result goes into another message once one has this many bytes.
 #define RESULTS_BYTES 1000000
 // The others have stopped when a rank is lost.
 #define LOST_NS (2 * SB_SECOND)

@@ -115,13 +115,16 @@ common.environment = setmetatable({}, {
 
 function _G.require(name)
    local own = mine()
-   local loaded = own.loaded
+   local loaded, environment = own.loaded, nil
    if type(name) ~= "string" then
       if type(name) ~= "number" then
          error(("bad argument #1 to 'require' (string expected, got %s)")
             :format(name == nil and "no value" or type(name)), 2)
       end
       name = tostring(name)
+   end
+   if is_common(name) then
+      loaded, environment = common.loaded, common.environment
    end
    local value = loaded[name]
    if value == loading then
@@ -130,11 +133,8 @@ function _G.require(name)
       return value
    elseif type(own.loaders) ~= "table" then
       error("'package.loaders' must be a table", 2)
-   elseif is_common(name) then
-      return common.loaded[name] or load_module(common.loaded, own.loaders,
-         name, common.environment)
    end
-   return load_module(loaded, own.loaders, name)
+   return load_module(loaded, own.loaders, name, environment)
 end
 
 -- Returns the table of a module, and creates it if it does not exist: a global

@@ -40,6 +40,18 @@ tables with ordered keys look different.
   FATAL: 'usertable' does not exist: create it with: sysbench ycsb --db-driver=sqlite --table-size=500 prepare
   [1]
 
+A missing record of prepare is noticed among those that runs inserted after it.
+
+  $ z() { sysbench ycsb --db-driver=sqlite --sqlite-db=z.sqlite --table-size=600 \
+  >     --insert-order=ordered --verbosity=1 "$@"; }
+  $ z prepare >/dev/null
+  $ z --read-proportion=0 --update-proportion=0 --insert-proportion=1 --time=0 \
+  >     --events=50 run
+  $ sqlite3 z.sqlite "DELETE FROM usertable WHERE YCSB_KEY = 'user550'"
+  $ z check
+  FATAL: usertable: record 550 is missing, its key is user550 (with --insert-order=ordered)
+  [1]
+
 One sentence for each error in the options.
 
   $ y --workload=h run

@@ -126,7 +126,7 @@ local function name_of(opt, n)
       text ~= "" and text or opt.replica_options)
 end
 
--- Returns the number of replicas; raises an error if there is none.
+-- Returns the number of replicas. Raises an error if it is 0.
 local function need_replicas(opt)
    local count = count_replicas(opt)
    if count == 0 then
@@ -313,7 +313,7 @@ local opt, drv -- the settings and the driver
 -- never goes back. `zero` is the start of the measured part on this clock.
 
 local own_number -- of this user's replica
-local replica_con -- the connection, nil while there is none
+local replica_con -- the connection; nil while it is closed
 local why -- text of the error of the last attempt to connect
 local next_try = 0
 

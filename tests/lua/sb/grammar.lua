@@ -56,7 +56,7 @@ define("_letter", nil, function()
    return rand.string("@")
 end)
 
--- At most so many letters and digits.
+-- Random letters and digits; the argument is their maximum number.
 define("_text", "count", function(_, args)
    return quoted(rand.alphanumeric(0, args[1] or 10))
 end)
@@ -88,9 +88,9 @@ local function draw_table(g)
    return tables[rand.uniform(1, #tables)]
 end
 
--- Returns the table with a label, which is drawn when it is first named, or
--- without a label the last one that was named. If there is none, the next
--- _table is the table that is drawn here.
+-- Returns the table with a label, which is drawn when the label is first used.
+-- Without a label, returns the last table that was named. If no table was named
+-- yet, draws one, which the next _table then is.
 local function table_of(g, label)
    if label then
       g.tables[label] = g.tables[label] or draw_table(g)
