@@ -47,12 +47,9 @@ local function as_text(value)
    end
 end
 
-local function shown(name)
-   return (name:gsub("_", "-"))
-end
-
-local function refuse(name, allowed, text)
-   error(("--%s must be %s, not %s"):format(shown(name), allowed, text), 0)
+local function refusal(name, allowed, text)
+   return ("--%s must be %s, not %s"):format((name:gsub("_", "-")), allowed,
+      text)
 end
 
 local function bound_text(value)
@@ -70,20 +67,22 @@ local function bounds(t)
 end
 
 -- Returns a function that checks the value of an option by the fields min, max
--- and values of its declaration, then by its own function.
+-- and values of its declaration, then by its own function. It returns true, or
+-- false and a message.
 local function checker(t)
    return function(name, text, number)
       if number and (number < (t.min or number) or number > (t.max or number))
       then
-         refuse(name, bounds(t), text)
+         return false, refusal(name, bounds(t), text)
       elseif t.values then
          local found = false
          for _, value in ipairs(t.values) do
             found = found or text == value
          end
          if not found then
-            refuse(name, table.concat(t.values, ", ", 1, #t.values - 1) ..
-               " or " .. t.values[#t.values], "'" .. text .. "'")
+            return false, refusal(name, table.concat(t.values, ", ", 1,
+               #t.values - 1) .. " or " .. t.values[#t.values], "'" .. text ..
+               "'")
          end
       end
       return not t[4] or t[4](name, text)

@@ -187,13 +187,17 @@ static int validate(struct sb_script *s, const char *name, struct sb_err *err)
                           ? *(const char *const *)view.value
                           : view.text);
     sb__option_push(L, view.opt, view.value);
-    rc = sb__state_call(s->main, "validate", 3, 1, err);
+    rc = sb__state_call(s->main, "validate", 3, 2, err);
     if (rc)
         return rc;
-    if (!lua_toboolean(L, -1))
+    const char *message = lua_tostring(L, -1); // of cmdline.lua
+
+    if (!lua_toboolean(L, -2) && message)
+        rc = sb_err_set(err, SB_ESCRIPT, "%s", message);
+    else if (!lua_toboolean(L, -2))
         rc = sb_err_set(
             err, SB_EUSAGE, "invalid option: --%s=%s", name, view.text);
-    lua_pop(L, 1);
+    lua_pop(L, 2);
     return rc;
 }
 

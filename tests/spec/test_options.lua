@@ -123,6 +123,7 @@ end]]
    } do
       local _, err, status = tap.with(text, "run " .. arguments)
       tap.like(err, message:gsub("%p", "%%%0") .. "\n", message)
+      tap.unlike(err, "validate", "is the whole message")
       tap.is(status, 1, arguments .. " is an error")
    end
    for _, wrong in ipairs{"min = 'x'", "max = {}", "values = 3"} do
