@@ -20,9 +20,11 @@
 
 // How long the program stays at the end of a run for pages that do not have the
 // end yet. They ask once per second, on a busy machine some seconds later. A
-// long result takes longer to send.
+// long result takes longer to send; the server disconnects a client that has
+// received nothing for 10 seconds, so that only one that still reads gets the
+// whole time.
 #define LINGER_NS  UINT64_C(5000000000)
-#define SENDING_NS UINT64_C(10000000000)
+#define SENDING_NS UINT64_C(60000000000)
 
 struct web {
     struct sb_live live;
