@@ -224,24 +224,6 @@ bench_load() {
     "$SB" oltp_read_write $OPTS --table-size=$SIZE prepare >/dev/null 2>&1
 }
 
-bench_users() {
-    : >new && : >old
-    for _ in $(seq "$REPS"); do
-        # shellcheck disable=SC2086
-        rss_of "$SB" oltp_point_select $OPTS --table-size=$SIZE --threads=1000 \
-            --time=10 run >>new
-    done
-    if [ -n "$OLD" ]; then
-        # shellcheck disable=SC2086
-        rss_of "$OLD" oltp_point_select $OLD_OPTS --table-size=$SIZE \
-            --threads=1000 --time=10 run >old
-    fi
-    row "$1: MB resident with 1,000 users" \
-        "$(awk -v k="$(median <new)" 'BEGIN { printf "%.1f", k / 1024 }')" \
-        "$(awk -v k="$(median <old)" 'BEGIN { printf "%.1f", k / 1024 }')" "" \
-        "at most 200"
-}
-
 # Prints the time in seconds until "Threads started!" is printed.
 started_after() {
     local a b

@@ -90,6 +90,7 @@ struct sb_app {
     struct sb_reporters reporters;
     struct sb_facts facts;
     struct sb_run_workers workers; // as planned, then as the run has them
+    char why_workers[200];         // facts.workers_reason
     struct {
         struct sb_client_sample last;
         struct sb_client_sample machine; // start of its next value

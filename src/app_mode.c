@@ -23,8 +23,7 @@ static void print_mode(const struct sb_app *a)
 
     printf("Running the test with following options:\n");
     printf("Number of threads: %lld\n", (long long)o->threads);
-    if (sb__app_workers(a) > 0)
-        printf("Number of workers: %u\n", sb__app_workers(a));
+    sb__app_print_workers(a);
     if (o->job)
         printf("Number of ranks: %u\n", o->share.ranks);
     else if (o->share.ranks > 1)

@@ -32,6 +32,8 @@ int sb__app_exit_status(struct sb_app *a, const struct sb_run_result *res);
 void sb__app_choose_workers(struct sb_app *a);
 // The number of threads with event loops; 0: users have threads.
 unsigned sb__app_workers(const struct sb_app *a);
+// Prints the line "Number of workers", if there is something to say.
+void sb__app_print_workers(const struct sb_app *a);
 // app_script.c. Carries out a->command of a script that implements it. Returns
 // the exit status.
 int sb__app_command(struct sb_app *a, struct sb_script *s);

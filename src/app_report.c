@@ -37,6 +37,7 @@ void sb__app_facts(struct sb_app *a)
         .workers = a->workers.n,
         .event_loop = a->workers.event_loop,
         .worker_policy = a->workers.policy,
+        .workers_reason = a->why_workers[0] ? a->why_workers : NULL,
         .share = a->run.job ? NULL : &a->run.share,
         .interval_s = (double)file_interval(a) / 1e9,
         .open_loop = sb_run_opts_open_loop(&a->run),

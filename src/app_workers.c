@@ -1,32 +1,98 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// --workers=auto: event loops, or a thread for each user.
+// --workers=auto: event loops, or a thread for each user, and why.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/host.h"
 
 #include "app_private.h"
 
-// From so many users for each processor on, loops had more throughput; with
-// half of them there was no difference (bench/RESULTS.md).
-#define FEW_USERS 8
+// Scripts of users may compute, or wait without a sign of it in their text;
+// then threads are better. So the minimum is higher than that of the drivers
+// (loop_users), users for each processor, for which installed workloads were
+// measured (bench/RESULTS.md).
+#define SCRIPT_USERS 64u
+// From so many users on, the output says why each has a thread.
+#define MANY_USERS 64u
 
-// Scripts of others may block their worker, with functions that are not ours.
-static bool all_installed(const struct sb_app *a)
+// Compares the number of users with a minimum for each processor.
+static bool too_few(struct sb_app *a, uint32_t least, const char *of)
 {
-    if (!a->mix)
-        return a->script && sb_script_is_installed(a->script);
-    for (unsigned i = 0; i < a->run.mix.n; i++)
-        if (!sb_script_is_installed(sb__app_mix_script(a, i)))
-            return false;
+    uint64_t users = a->run.share.users;
+    uint64_t enough = (uint64_t)sb_host_usable() * least;
+
+    snprintf(a->why_workers, sizeof(a->why_workers),
+        "%" PRIu64 " users, %s %" PRIu32 " per processor%s", users,
+        users < enough ? "fewer than" : "at least", least, of);
+    return users < enough;
+}
+
+static bool blocks(struct sb_app *a, struct sb_script *s, bool *installed)
+{
+    char what[120];
+
+    *installed = *installed && sb_script_is_installed(s);
+    if (!sb_script_blocks(s, what, sizeof(what)))
+        return false;
+    snprintf(a->why_workers, sizeof(a->why_workers), "%.60s uses %s",
+        sb_script_name(s), what);
     return true;
+}
+
+static bool any_blocks(struct sb_app *a, bool *installed)
+{
+    *installed = true;
+    if (!a->mix)
+        return blocks(a, a->script, installed);
+    for (unsigned i = 0; i < a->run.mix.n; i++)
+        if (blocks(a, sb__app_mix_script(a, i), installed))
+            return true;
+    return false;
+}
+
+// Sets why_workers, too.
+static bool chooses_loops(struct sb_app *a)
+{
+    const char *driver;
+    uint32_t least = sb_drivers_loop_users(a->drivers, &driver);
+    char of[80] = "";
+    bool installed;
+
+    if (least == SB_LOOPS_NEVER) {
+        snprintf(a->why_workers, sizeof(a->why_workers),
+            "threads are faster with the %.60s driver", driver);
+        return false;
+    }
+    if (driver)
+        snprintf(of, sizeof(of), " with the %.60s driver", driver);
+    if (too_few(a, least, of) || any_blocks(a, &installed))
+        return false;
+    return installed || least >= SCRIPT_USERS ||
+           !too_few(a, SCRIPT_USERS, " for a script of the user");
 }
 
 void sb__app_choose_workers(struct sb_app *a)
 {
-    a->run.auto_loops = a->run.share.users >=
-                            (uint64_t)sb_host_usable() * FEW_USERS &&
-                        all_installed(a) && sb_drivers_prefer_loops(a->drivers);
+    a->why_workers[0] = '\0';
+    a->run.auto_loops = !a->builtin && strcmp(a->run.workers, "auto") == 0 &&
+                        chooses_loops(a);
     // A run may end before its loops are open.
     a->workers = (struct sb_run_workers){ .n = sb__app_workers(a) };
+}
+
+void sb__app_print_workers(const struct sb_app *a)
+{
+    unsigned n = sb__app_workers(a);
+
+    if (n > 0 && a->why_workers[0])
+        printf("Number of workers: %u (%s)\n", n, a->why_workers);
+    else if (n > 0)
+        printf("Number of workers: %u\n", n);
+    else if (a->why_workers[0] && a->run.share.users >= MANY_USERS)
+        printf("Number of workers: none, a thread per user (%s)\n",
+            a->why_workers);
 }
 
 unsigned sb__app_workers(const struct sb_app *a)

@@ -402,8 +402,8 @@ static void add_figures(json_t *o, const json_t *run)
 static json_t *members(const struct merge *m)
 {
     static const char *const kept[] = { "started", "seed", "threads", "workers",
-        "event_loop", "worker_policy", "labels", "host", "end", "rank",
-        "beside" };
+        "event_loop", "worker_policy", "workers_reason", "labels", "host",
+        "end", "rank", "beside" };
     json_t *all = json_array();
 
     for (unsigned i = 0; i < m->nruns; i++) {
@@ -426,8 +426,8 @@ static json_t *members(const struct merge *m)
 static json_t *merged_facts(const struct merge *m)
 {
     static const char *const kept[] = { "test", "command", "started", "seed",
-        "workers", "event_loop", "worker_policy", "interval", "open_loop",
-        "host", "options" };
+        "workers", "event_loop", "worker_policy", "workers_reason", "interval",
+        "open_loop", "host", "options" };
     json_t *o = json_object();
 
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {

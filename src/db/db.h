@@ -96,9 +96,11 @@ int sb_drivers_idle(struct sb_drivers *d,
 // --db-driver=help (a name that sb_drivers_claim() accepts).
 void sb_drivers_list(struct sb_drivers *d, FILE *out);
 
-// True if drivers are loaded, and all of them prefer event loops
-// (SB_CAP_PREFER_LOOP). Main thread, before workers start.
-bool sb_drivers_prefer_loops(const struct sb_drivers *d);
+// The maximum of loop_users (db/driver.h) of the loaded drivers, and a driver
+// that has it; SB_LOOPS_NEVER: the driver has 0. 0 and NULL: no driver. Main
+// thread, before workers start.
+#define SB_LOOPS_NEVER UINT32_MAX
+uint32_t sb_drivers_loop_users(const struct sb_drivers *d, const char **name);
 // True after sb_con_open() has opened a connection: the report then shows SQL
 // statistics. Any thread.
 bool sb_drivers_used(const struct sb_drivers *d);

@@ -25,7 +25,7 @@
 #include "db/sql_type.h"
 #include "kit/exchange.h"
 
-#define SB_DRIVER_ABI 12u
+#define SB_DRIVER_ABI 13u
 
 // Functions of the core that a driver may call. Passed to env_init() and
 // connect(); valid until the process ends.
@@ -432,14 +432,11 @@ enum sb_driver_caps {
     // instead, because others of its thread may hold what the load waits for
     // (db/load/load.c).
     SB_CAP_BULK_BLOCKS = 1u << 14,
-    // With many users, event loops have at least the throughput of a thread for
-    // each user, as measured: --workers=auto selects them.
-    SB_CAP_PREFER_LOOP = 1u << 15,
     // X'00' may be read as a number, _binary X'00' is not (db/sql/query.c).
-    SB_CAP_BINARY_LITERALS = 1u << 16,
+    SB_CAP_BINARY_LITERALS = 1u << 15,
     // prepare() depends on the declared types of parameters: the core prepares
     // a statement again that is bound to others (db/sql/stmt.c).
-    SB_CAP_PARAM_TYPES = 1u << 17,
+    SB_CAP_PARAM_TYPES = 1u << 16,
 };
 
 struct sb_driver {
@@ -463,6 +460,10 @@ struct sb_driver {
     const struct sb_bulk_ops *bulk;
     const struct sb_info_ops *info;
     const char *lua; // source of the driver's own Lua module, or NULL
+    // Users for each processor from which event loops, one for each processor,
+    // have at least the throughput of a thread for each user, as measured:
+    // --workers=auto selects them. 0: never. Requires SB_CAP_LOOP.
+    uint32_t loop_users;
 };
 
 #if defined(__GNUC__)

@@ -460,14 +460,22 @@ const char *sb_db_file(const struct sb_db *db)
     return db->file;
 }
 
-bool sb_drivers_prefer_loops(const struct sb_drivers *d)
+uint32_t sb_drivers_loop_users(const struct sb_drivers *d, const char **name)
 {
-    const unsigned needed = SB_CAP_LOOP | SB_CAP_PREFER_LOOP;
+    uint32_t max = 0;
 
-    for (const struct sb_db *db = d->dbs; db; db = db->next)
-        if ((db->drv->caps & needed) != needed)
-            return false;
-    return d->dbs != NULL;
+    *name = NULL;
+    for (const struct sb_db *db = d->dbs; db; db = db->next) {
+        uint32_t n = db->drv->loop_users;
+
+        if (n == 0)
+            n = SB_LOOPS_NEVER;
+        if (n > max) {
+            max = n;
+            *name = db->drv->name;
+        }
+    }
+    return max;
 }
 
 bool sb_drivers_used(const struct sb_drivers *d)

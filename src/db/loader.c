@@ -15,8 +15,7 @@
                 SB_CAP_UNSIGNED | SB_CAP_NAN | SB_CAP_INFINITY |             \
                 SB_CAP_SIGNED_IDS | SB_CAP_EMBEDDED | SB_CAP_CAST_LITERALS | \
                 SB_CAP_HUGE_LITERALS | SB_CAP_LOOP | SB_CAP_BULK_BLOCKS |    \
-                SB_CAP_PREFER_LOOP | SB_CAP_BINARY_LITERALS |                \
-                SB_CAP_PARAM_TYPES))
+                SB_CAP_BINARY_LITERALS | SB_CAP_PARAM_TYPES))
 
 // These functions return the first problem of a driver, or NULL.
 static const char *generic_problem(const struct sb_driver *d)
@@ -33,6 +32,8 @@ static const char *generic_problem(const struct sb_driver *d)
         return "the title is missing";
     if (d->caps & ~CAPS_KNOWN)
         return "unknown capability bits are set";
+    if (d->loop_users && !(d->caps & SB_CAP_LOOP))
+        return "loop_users requires SB_CAP_LOOP";
     return NULL;
 }
 

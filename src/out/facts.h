@@ -51,6 +51,7 @@ struct sb_facts {
     // until the users are ready. Of several ranks: of this one, as the host.
     unsigned workers;
     const char *event_loop, *worker_policy;
+    const char *workers_reason;   // why --workers=auto chose them; or NULL
     const struct sb_share *share; // the part of this process; NULL: all
     double interval_s;            // nominal length of an interval
     bool open_loop;

@@ -181,7 +181,8 @@ static bool set_workers(json_t *o, const struct sb_facts *f)
     return sb__json_set(o, "workers",
                f->workers ? sb_json_count(f->workers) : json_null()) &&
            sb__json_set_text(o, "event_loop", f->event_loop) &&
-           sb__json_set_text(o, "worker_policy", f->worker_policy);
+           sb__json_set_text(o, "worker_policy", f->worker_policy) &&
+           sb__json_set_text(o, "workers_reason", f->workers_reason);
 }
 
 // Members that not every run has.

@@ -275,9 +275,9 @@ static const struct sb_opt worker_options[] = {
         .help = "number of operating system threads that run the users given "
                 "by --threads, 'processors' for one per processor, 'users' for "
                 "a thread of its own for each user, or 'auto': 'processors' "
-                "if there are at least 8 users per processor, of installed "
-                "workloads, and the driver prefers that (today PostgreSQL's), "
-                "otherwise 'users'" },
+                "if that is not slower with the number of users per processor "
+                "(PostgreSQL 8, MySQL and MariaDB 256, scripts of users at "
+                "least 64) and the script does not block, otherwise 'users'" },
     { .name = "event-loop",
         .type = SB_OPT_ENUM,
         .offset = AT(event_loop),

@@ -219,6 +219,19 @@ void sb__codes_give_back(lua_State *L)
     lua_settop(L, f - 1);
 }
 
+int sb__codes_push_files(struct sb__codes *c, lua_State *L)
+{
+    int n = 0;
+
+    for (const struct sb__code *code = c->first; code; code = code->next) {
+        if (!code->ino || !lua_checkstack(L, 2))
+            continue;
+        lua_pushstring(L, code->key);
+        n++;
+    }
+    return n;
+}
+
 static int load_code(
     lua_State *L, const struct sb__code *code, const char *chunk)
 {

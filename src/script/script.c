@@ -239,6 +239,29 @@ const char *sb_script_hidden(const struct sb_script *s)
     return s->hidden;
 }
 
+bool sb_script_blocks(struct sb_script *s, char *what, size_t size)
+{
+    struct sb_err err = { 0 };
+    lua_State *L = s->main->L;
+
+    what[0] = '\0';
+    if (s->installed)
+        return false;
+    int rc = sb__state_module(s->main, "blocking", "find", &err);
+
+    if (rc == 0) {
+        int n = sb__codes_push_files(&s->codes, L);
+
+        rc = sb__state_call(s->main, "blocking", n, 1, &err);
+    }
+    if (rc)
+        snprintf(what, size, "%s", err.msg);
+    else if (lua_isstring(L, -1))
+        snprintf(what, size, "%s", lua_tostring(L, -1));
+    lua_settop(L, 0);
+    return what[0] != '\0';
+}
+
 bool sb_script_from_stdin(const struct sb_script *s)
 {
     return s->from_stdin;

@@ -77,6 +77,11 @@ bool sb_script_is_installed(const struct sb_script *s);
 // The path of the installed workload that would have been run if there were no
 // file of its name in the current folder; NULL: none.
 const char *sb_script_hidden(const struct sb_script *s);
+// Whether the script waits with functions that are not the program's, which
+// would hold up the other users of a worker, as far as its text shows: *what
+// names one ("os.execute()"). Installed workloads do not. Main thread, after
+// sb_script_load().
+bool sb_script_blocks(struct sb_script *s, char *what, size_t size);
 bool sb_script_from_stdin(const struct sb_script *s);
 
 // How this script implements a command.

@@ -69,6 +69,9 @@ int sb__codes_text(struct sb__codes *c, lua_State *L, const char *chunk,
 int sb__codes_own(struct sb__codes *c, lua_State *L, const char *chunk,
     const char *text, size_t len);
 int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name);
+// Pushes the paths of the files that were parsed; returns their number. Before
+// users have states.
+int sb__codes_push_files(struct sb__codes *c, lua_State *L);
 // Declares an embedded .ffi.h ("sql") in this state, once. Raises Lua errors.
 void sb__cdef(lua_State *L, const char *name);
 

@@ -61,7 +61,9 @@ static void drivers_are_found_by_their_options(void)
     struct sb_db *db;
 
     world_init(&w, "");
-    CHECK(!sb_drivers_prefer_loops(w.d)); // no driver is loaded
+    const char *name;
+    CHECK_INT(sb_drivers_loop_users(w.d, &name), 0); // no driver is loaded
+    CHECK(!name);
     CHECK_INT(sb_drivers_need(w.d, "null", &w.err), 0);
     db = sb_db_get(&w.ctx, "null");
     CHECK(db && sb_drivers_of(w.d, sb_db_driver(db)->opts) == sb_db_name(db));

@@ -10,8 +10,8 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .isolation = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL",
     .caps = SB_CAP_CAST_LITERALS | SB_CAP_PARAM_TYPES | SB_CAP_ONE_LOADER |
             SB_CAP_CANCEL_CONNECT | SB_CAP_ONE_COMMIT | SB_CAP_LOOP |
-            SB_CAP_PREFER_LOOP | SB_CAP_ESCAPED_MARKS | SB_CAP_UNSIGNED |
-            SB_CAP_NAN | SB_CAP_INFINITY,
+            SB_CAP_ESCAPED_MARKS | SB_CAP_UNSIGNED | SB_CAP_NAN |
+            SB_CAP_INFINITY,
     .opts = &pgsql_opt_table,
     .opts_size = sizeof(struct pgsql_opts),
     .conn_size = sizeof(struct pgsql_conn),
@@ -20,4 +20,5 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .sql = &pgsql_sql_ops,
     .bulk = &pgsql_bulk_ops,
     .info = &pgsql_info_ops,
+    .loop_users = 8,
 };
