@@ -143,6 +143,7 @@ struct sb__vm {
     bool compiled;         // LuaJIT did so before they were
     bool compiles;         // it is to do so when half of the users are warm
     unsigned warm;         // users that have had their first events
+    unsigned flushes;      // of all compiled code; counted with --debug
 };
 
 // A user of a script, or the main thread: a thread of Lua with its globals.

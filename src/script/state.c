@@ -381,6 +381,27 @@ static void set_loading(lua_State *L, struct sb__vm *vm)
     lua_setglobal(L, "dofile");
 }
 
+// Of jit.attach(): LuaJIT drops all compiled code of a state when its limits
+// (maxtrace, maxmcode) are reached, and compiles again.
+static int on_trace(lua_State *L)
+{
+    struct sb__vm *vm = lua_touserdata(L, lua_upvalueindex(1));
+
+    vm->flushes += strcmp(luaL_checkstring(L, 1), "flush") == 0;
+    return 0;
+}
+
+static void count_flushes(lua_State *L, struct sb__vm *vm)
+{
+    lua_getglobal(L, LUA_JITLIBNAME);
+    lua_getfield(L, -1, "attach");
+    lua_pushlightuserdata(L, vm);
+    lua_pushcclosure(L, on_trace, 1);
+    lua_pushliteral(L, "trace");
+    lua_call(L, 2, 0);
+    lua_pop(L, 1);
+}
+
 static int build(lua_State *L)
 {
     struct sb__vm *vm = lua_touserdata(L, 1);
@@ -398,6 +419,8 @@ static int build(lua_State *L)
         vm->compiles = true;
         luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
     }
+    if (vm->of_users && sb_log_level() >= SB_LOG_DEBUG)
+        count_flushes(L, vm);
     if (vm->of_users && !vm->worker)
         lua_gc(L, LUA_GCSETPAUSE, SB__PAUSE_LOADING);
     lua_gc(L, LUA_GCCOLLECT, 0); // ends the stop
@@ -430,6 +453,10 @@ static int no_memory(const struct sb_user *user, struct sb_err *err)
 
 static void vm_free(struct sb__vm *vm)
 {
+    if (vm->flushes > 0)
+        sb_log(SB_LOG_DEBUG,
+            "a Lua state of %s dropped all its compiled code %u times",
+            vm->script->path, vm->flushes);
     vm->closing = true;
     // Lua finalizers free connections, so the contexts must still exist.
     if (vm->L) {

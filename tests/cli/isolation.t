@@ -315,3 +315,16 @@ ends.
   >     --rate=100 --events=80 --time=0 --report=none run
   FATAL: a script waited in a function that it called by its FFI, with users that share a Lua state (--workers=users gives each its own)
   [1]
+
+LuaJIT drops all compiled code of a state if a script compiles too much; --debug says so.
+
+  $ cat >much.lua <<'END'
+  > function event(id)
+  >    for k = 1, 1500 do
+  >       loadstring("local n = 0 for i = 1, 100 do n = n + " .. k .. " end")()
+  >    end
+  > end
+  > END
+  $ sysbench much.lua --threads=2 --workers=1 --events=30 --time=0 --report=none --debug \
+  >     run 2>&1 | grep dropped | head -n 1
+  DEBUG: a Lua state of much.lua dropped all its compiled code * times (glob)
