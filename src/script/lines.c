@@ -2,7 +2,11 @@
 //
 // Finds the line of a script that holds up the other users of a worker.
 // Compiled code calls no hooks, so LuaJIT does not compile while lines are
-// watched, and what it has compiled is dropped.
+// watched, and what it has compiled is dropped. The hook is set in the turns of
+// the users that are watched only: it costs the others ten times as much as
+// the interpreter does. (To let LuaJIT compile all but the script's functions
+// does not work: it gives up on functions whose callers it must not compile,
+// and later does not try again.)
 #include <luajit.h>
 
 #include <assert.h>
@@ -105,6 +109,17 @@ static void set_vm(lua_State *L, struct sb__vm *vm)
     lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
+void sb__lines_turn(const struct sb__state *st)
+{
+    lua_State *L = st->vm->L;
+    bool set = lua_gethook(L) == on_line;
+
+    if (st->lines && !set)
+        lua_sethook(L, on_line, LUA_MASKLINE, 0);
+    else if (!st->lines && set)
+        lua_sethook(L, NULL, 0, 0);
+}
+
 // A script that has a hook of its own keeps it.
 static void watch_begin(struct sb__state *st)
 {
@@ -114,13 +129,15 @@ static void watch_begin(struct sb__state *st)
     if (st->lines || (lua_gethook(L) && lua_gethook(L) != on_line))
         return;
     st->lines = calloc(1, sizeof(*st->lines));
-    if (!st->lines || vm->watching++ > 0)
+    if (!st->lines)
+        return;
+    sb__lines_turn(st);
+    if (vm->watching++ > 0)
         return;
     vm->compiled = sb__compiles(L);
     set_vm(L, vm);
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
-    lua_sethook(L, on_line, LUA_MASKLINE, 0);
 }
 
 void sb__lines_end(struct sb__state *st)
@@ -131,10 +148,9 @@ void sb__lines_end(struct sb__state *st)
         return;
     free(st->lines);
     st->lines = NULL;
+    sb__lines_turn(st);
     if (--vm->watching > 0)
         return;
-    if (lua_gethook(vm->L) == on_line)
-        lua_sethook(vm->L, NULL, 0, 0);
     if (vm->compiled)
         luaJIT_setmode(vm->L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
     set_vm(vm->L, NULL);

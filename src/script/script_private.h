@@ -169,6 +169,8 @@ struct sb__state {
     struct sb__lines *lines; // while they are watched, or NULL
 };
 
+// lines.c. Sets or removes the hook of a watch, for the user whose turn it is.
+void sb__lines_turn(const struct sb__state *st);
 // Before code of the user runs, and after it. Between them, its fiber must not
 // wait if the state is shared.
 static inline void sb__state_enter(struct sb__state *st)
@@ -181,6 +183,8 @@ static inline void sb__state_enter(struct sb__state *st)
     vm->turn.math = &st->math;
     vm->turn.ctx = &st->ctx;
     vm->turn.slot = (uint32_t)st->slot;
+    if (vm->watching)
+        sb__lines_turn(st);
     if (st->fiber)
         sb_fiber_pin(st->fiber,
             "a script waited in a function that it called by its FFI, with "
