@@ -18,7 +18,7 @@ end
 local int = sysbench.cmdline.ARG_INT
 
 local function declare()
-   local list = options.with_tables{
+   local list = options.with_table_options{
       tables = {"Number of tables; 0: one per thread", 0, int, min = 0,
          max = 1e6},
       table_size = {"Ignored: use --events or --time to limit the rows", 0,
@@ -45,12 +45,12 @@ local function settings()
 end
 
 function sysbench.hooks.check_tables()
-   sbtest_check.before_users(settings())
+   sbtest_check.check_before_run(settings())
 end
 
 function prepare()
    local opt = settings()
-   tables.each_database(function(c, d)
+   tables.command_on_each_database(function(c, d)
       for n = 1, opt.tables do
          tables.print("Creating table 'sbtest%d'...", n)
          c:query(string.format("CREATE TABLE IF NOT EXISTS sbtest%d (" ..
@@ -66,9 +66,10 @@ end
 
 function thread_init()
    local opt = settings()
-   -- Threads of a rank that starts later would find rows of the others.
-   options.refuse_ranks("bulk_insert", opt.tables < opt.threads,
-      "if --tables is less than --threads")
+   if opt.tables < opt.threads then
+      -- Threads of a rank that starts later would find rows of the others.
+      options.refuse_ranks("bulk_insert", "if --tables is less than --threads")
+   end
    con = sysbench.sql.driver():connect()
    name = "sbtest" .. sysbench.tid % opt.tables + 1
    -- The ids of threads that share a table are interleaved. They start after

@@ -97,7 +97,7 @@ end
 -- Creates, fills and indexes table sbtest<table_id>.
 function create_insert(table_id)
    local c, d = connection()
-   tables.build(c, d, settings(), sbtest.with_values(), table_id)
+   tables.build(c, d, settings(), sbtest.description(), table_id)
 end
 
 local own_create_insert = create_insert
@@ -106,10 +106,10 @@ function prepare()
    set_vars()
    db_connect()
    if create_insert ~= own_create_insert then
-      tables.refuse_several("create_insert() of a script")
+      tables.require_one_database("create_insert() of a script")
    end
    drv = sysbench.sql.driver()
-   tables.visit_databases(drv, function(c)
+   tables.connect_to_each_database(drv, function(c)
       con = c
       for n = 1, oltp_tables_count do
          create_insert(n)

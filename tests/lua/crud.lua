@@ -42,12 +42,12 @@ local WEIGHTS = "insert:10,insert_batch:0.4,read_pk:40,read_index:8," ..
 
 local int = sysbench.cmdline.ARG_INT
 
-sysbench.cmdline.options = options.with_tables{
+sysbench.cmdline.options = options.with_table_options{
    tables = {"Number of tables", 8, int, min = 1, max = 1e6},
    table_size = {"Rows per table that prepare inserts", 10000, int, min = 1,
       max = 1e12},
    table_name = {"Prefix of the names of the tables; their numbers are " ..
-      "appended", "crud", nil, options.table_name},
+      "appended", "crud", nil, options.validate_table_name},
    batch_size = {"Rows per INSERT of insert_batch", 50, int, min = 1,
       max = 1000},
    range_size = {"Ids that a range covers", 20, int, min = 1, max = 1e6},
@@ -109,7 +109,7 @@ end
 
 -- prepare --------------------------------------------------------------------
 
-local crud_tables = tables.derive{ -- for sb/tables.lua
+local crud_tables = tables.describe{ -- for sb/tables.lua
    key = "id",
    name = function(_, n) return table_name(n) end,
    columns = function() return COLUMNS end,

@@ -28,7 +28,7 @@ local function schema_name(_, value)
    return true
 end
 
-sysbench.cmdline.options = options.with_tables{
+sysbench.cmdline.options = options.with_table_options{
    action = {"tables (create and drop schemas and tables) or alter " ..
       "(change existing tables while others use them)", "tables",
       values = {"tables", "alter"}},
@@ -45,7 +45,7 @@ sysbench.cmdline.options = options.with_tables{
    tables = {"Tables that --action=alter may change: the first user changes " ..
       "the first one, and so on", 1, int, min = 1, max = 1e6},
    table_name = {"Prefix of the names of the tables for --action=alter",
-      "sbtest", nil, options.table_name},
+      "sbtest", nil, options.validate_table_name},
    online = {"With --action=alter, request that others can use the " ..
       "table: LOCK=NONE, CONCURRENTLY", true},
    pause = {"With --action=alter, seconds between two changes of a user", 1,
@@ -72,7 +72,7 @@ end
 
 -- Opens a connection; returns it and its dialect.
 local function connect(opt)
-   options.need_storage("ddl")
+   options.require_storage("ddl")
    return tables.connect("ddl", opt)
 end
 
@@ -240,12 +240,13 @@ end
 local function create_all(con, d, opt, created)
    local FAILURES, first = "ddl failures", nil -- a counter of all users
    for _, step in ipairs(round_of(d, opt, {"create"})) do
-      local ok, err = pcall(tables.share, step.kind, step.count, function(i)
+      local function one(i)
          if sysbench.parallel.add(FAILURES, 0) == 0 then
             create(con, d, opt, step, i, created)
             sysbench.parallel.progress(step.kind, 1, step.count)
          end
-      end)
+      end
+      local ok, err = pcall(tables.divide_work, step.kind, step.count, one)
       if not ok and sysbench.parallel.add(FAILURES, 1) == 0 then
          first = check.message(con, err)
       end

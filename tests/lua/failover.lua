@@ -20,10 +20,10 @@ local int = sysbench.cmdline.ARG_INT
 
 options.refuse_ranks("failover")
 
-sysbench.cmdline.options = options.with_tables{
+sysbench.cmdline.options = options.with_table_options{
    table_name = {"Table of the writes; the markers of the users are in the " ..
       "table of this name with '_users' appended", "failover", nil,
-      options.table_name},
+      options.validate_table_name},
    users = {"Users for which prepare creates a marker; a run may have fewer " ..
       "threads", 1000, int, min = 1, max = 1e6},
    unknown = {"What a user does with a write whose COMMIT got no answer: " ..

@@ -27,7 +27,7 @@ local function is_query(_, value)
    return true
 end
 
-local declared = options.with_tables{
+local declared = options.with_table_options{
    grammar = {"File with the grammar, or an example: select, dml", "select"},
    start = {"The rule that a query begins with", "query"},
    max_depth = {"Maximum number of nested rules; at the limit, rules use " ..
@@ -71,7 +71,7 @@ end
 local function open(opt)
    local drv = sysbench.sql.driver()
    local d = dialect.of(drv)
-   tables.refuse_several("grammar")
+   tables.require_one_database("grammar")
    return drv, d, grammars.read(opt, drv:dialect())
 end
 
@@ -111,7 +111,7 @@ end
 function commands.prepare(opt)
    local drv, d, g = open(opt)
    local con = drv:connect()
-   tables.prepare(con, d, opt, sbtest.with_values())
+   tables.prepare(con, d, opt, sbtest.description())
    sysbench.parallel.barrier()
    if sysbench.parallel.ticket("grammar prepare") == 0 then
       execute_rule(con, g, opt, "prepare")
@@ -474,7 +474,7 @@ function commands.check(opt)
    local con = drv:connect()
    g.needs_schema = true
    local list = grammars.read_schema(con, d, g).tables
-   tables.share("check", #list, function(n)
+   tables.divide_work("check", #list, function(n)
       local name = list[n].name
       local why = d.verify_table and d.verify_table(con, name)
       if why then

@@ -17,7 +17,7 @@ local rand = sysbench.rand
 
 -- Options --------------------------------------------------------------------
 
-sysbench.cmdline.options = options.with_tables(iibench.options())
+sysbench.cmdline.options = options.with_table_options(iibench.options())
 sysbench.cmdline.options.pipeline = {"Send the statements of an event " ..
    "together, as far as the client library supports it; without BEGIN, " ..
    "PostgreSQL executes them as one transaction", false}
@@ -114,7 +114,7 @@ function purchases.finish(con, d, opt, n)
    end
 end
 
-tables.derive(purchases)
+tables.describe(purchases)
 
 -- Text of INSERTs ------------------------------------------------------------
 

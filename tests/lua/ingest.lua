@@ -17,12 +17,12 @@ local rand = sysbench.rand
 
 local int = sysbench.cmdline.ARG_INT
 
-sysbench.cmdline.options = options.with_tables{
+sysbench.cmdline.options = options.with_table_options{
    tables = {"Number of tables", 16, int, min = 1, max = 1e6},
    table_size = {"Rows per table that prepare inserts", 0, int, min = 0,
       max = 1e12},
    table_name = {"Prefix of the names of the tables; their numbers are " ..
-      "appended", "ingest", nil, options.table_name},
+      "appended", "ingest", nil, options.validate_table_name},
    batch_size = {"Rows per batch", 50, int, min = 1, max = 100000},
    sources = {"Number of different sources", 1000, int, min = 1,
       max = 1000000},
@@ -101,7 +101,7 @@ function ingested.index_names(opt, n)
    return opt.create_secondary and {index_name(opt, n)} or {}
 end
 
-tables.derive(ingested)
+tables.describe(ingested)
 
 -- Users ----------------------------------------------------------------------
 
@@ -262,8 +262,9 @@ local into, token -- the table of the event, and its measurement
 -- New ids continue after the highest existing id of each table.
 function init()
    opt = sysbench.opt
-   options.refuse_ranks("ingest", opt.batch_size > 1024,
-      "with --batch-size above 1024")
+   if opt.batch_size > 1024 then
+      options.refuse_ranks("ingest", "with --batch-size above 1024")
+   end
    con, d = tables.connect("ingest", opt)
    tables.require_all(con, d, opt, ingested)
    for n = 1, opt.tables do

@@ -28,7 +28,7 @@ local keys = {
 
 local int = sysbench.cmdline.ARG_INT
 
-sysbench.cmdline.options = old_names.add(options.with_tables{
+sysbench.cmdline.options = old_names.add(options.with_table_options{
    table_size = {"Rows per table", 10000, int, min = 0, max = 1e12},
    tables = {"Number of tables, at least 1", 1, int, min = 1, max = 1e6},
    key_order = {"Order of the primary keys: sequential (id), hid-mid-id or " ..
@@ -182,7 +182,7 @@ function sets.discard(con, opt, n)
    return (pcall(drop, con, opt, n))
 end
 
-tables.derive(sets)
+tables.describe(sets)
 
 local function check_engine(con, d, opt)
    if d.check_engine then
@@ -193,15 +193,15 @@ end
 local commands = {}
 
 function commands.prepare(opt)
-   tables.each_database(function(con, d, _, name)
+   tables.command_on_each_database(function(con, d, _, name)
       check_engine(con, d, opt)
       return tables.prepare(con, d, opt, sets, name)
    end)
 end
 
 function commands.warmup(opt)
-   tables.each_database(function(con, d)
-      tables.share("warmup", opt.tables, function(n)
+   tables.command_on_each_database(function(con, d)
+      tables.divide_work("warmup", opt.tables, function(n)
          sbtest.warm(con, d, opt, n)
          for _, level in ipairs(levels) do
             con:query("SELECT SUM(k) FROM " .. rollup(opt, n, level))
@@ -211,7 +211,7 @@ function commands.warmup(opt)
 end
 
 function commands.cleanup(opt)
-   tables.each_database(function(con)
+   tables.command_on_each_database(function(con)
       for n = 1, opt.tables do
          tables.print("Dropping table '%s' and its roll-ups...",
             sbtest.name(opt, n))
@@ -387,8 +387,8 @@ local function check_set(con, d, opt, n)
 end
 
 function commands.check(opt)
-   tables.each_database(function(con, d)
-      tables.share("check", opt.tables, function(n)
+   tables.command_on_each_database(function(con, d)
+      tables.divide_work("check", opt.tables, function(n)
          check_set(con, d, opt, n)
       end)
    end)
@@ -411,7 +411,7 @@ end
 function init()
    local opt, drv = settings(), sysbench.sql.driver()
    local d = dialect.of(drv)
-   tables.visit_databases(drv, function(con)
+   tables.connect_to_each_database(drv, function(con)
       check_engine(con, d, opt)
       if opt.check_tables then
          require_tables(con, d, opt)

@@ -33,12 +33,12 @@ local operations = {"insert", "read", "lookup", "contains", "aggregate",
 
 local int = sysbench.cmdline.ARG_INT
 
-sysbench.cmdline.options = options.with_tables{
+sysbench.cmdline.options = options.with_table_options{
    tables = {"Number of tables", 1, int, min = 1, max = 1e6},
    table_size = {"Documents per table that prepare inserts", 10000, int,
       min = 1, max = 1e12},
    table_name = {"Prefix of the names of the tables; their numbers are " ..
-      "appended", "json", nil, options.table_name},
+      "appended", "json", nil, options.validate_table_name},
    items = {"Elements of the array items of a document", 10, int, min = 0,
       max = 1000},
    note_length = {"Length of the member note, in characters", 100, int,
@@ -258,7 +258,7 @@ local function index_name(n, member)
    return table_name(n):gsub("%.", "_") .. "_" .. member
 end
 
-local json_tables = tables.derive{ -- for sb/tables.lua
+local json_tables = tables.describe{ -- for sb/tables.lua
    key = "id",
    name = function(_, n) return table_name(n) end,
    columns = function() return "id, doc" end,

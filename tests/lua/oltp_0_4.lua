@@ -123,15 +123,15 @@ end)
 function sysbench.hooks.check_tables()
    local opt = settings()
    if opt.mode ~= "sp" and not inserts_only(opt) then
-      sbtest_check.before_users(opt, sbtest_check.ROWS)
+      sbtest_check.check_before_run(opt, sbtest_check.ROWS)
    end
 end
 
 function init()
    local opt = settings()
    if inserts_only(opt) then
-      sbtest_check.before_users(opt, sbtest_check.TABLES)
-      tables.each_database(function(con, d)
+      sbtest_check.check_before_run(opt, sbtest_check.TABLES)
+      tables.command_on_each_database(function(con, d)
          con:query(d.truncate:format(sbtest.name(opt, 1)))
       end)
    end

@@ -18,12 +18,12 @@ local rand = sysbench.rand
 
 -- Options --------------------------------------------------------------------
 
-options.need_command("check, ")
+options.require_command()
 
 local int = sysbench.cmdline.ARG_INT
 local INTEGER_MAX = 2147483647 -- of an INTEGER column
 
-sysbench.cmdline.options = options.with_tables{
+sysbench.cmdline.options = options.with_table_options{
    table_size = {"Rows per table", 10000, int, min = 0, max = 1e15},
    range_size = {"Rows per range SELECT, at least 1", 100, int, min = 1,
       max = INTEGER_MAX},
@@ -97,18 +97,18 @@ end
 -- scripts that call or replace it: cmd_prepare() creates tables by all users.
 function create_table(driver, connection, table_num)
    tables.build(connection, dialect.of(driver), settings(),
-      sbtest.with_values(replaced_values()), table_num)
+      sbtest.description(replaced_values()), table_num)
 end
 
 local own_create_table = create_table
 
 function cmd_prepare()
-   local opt, t = settings(), sbtest.with_values(replaced_values())
-   tables.each_database(function(connection, d, driver, name)
+   local opt, t = settings(), sbtest.description(replaced_values())
+   tables.command_on_each_database(function(connection, d, driver, name)
       if create_table == own_create_table then
          return tables.prepare(connection, d, opt, t, name)
       end
-      tables.share("create_table", opt.tables, function(n)
+      tables.divide_work("create_table", opt.tables, function(n)
          create_table(driver, connection, n)
       end)
    end)
@@ -473,5 +473,5 @@ end
 function sysbench.hooks.check_tables()
    local opt = settings()
    warn_of_options(opt)
-   sbtest_check.before_users(opt)
+   sbtest_check.check_before_run(opt)
 end

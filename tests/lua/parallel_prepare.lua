@@ -25,9 +25,9 @@ local function create_tables()
          "loads are not pipelined", 0)
    end
    local drv = sysbench.sql.driver()
-   tables.visit_databases(drv, function(con)
+   tables.connect_to_each_database(drv, function(con)
       for n = sysbench.tid + 1, opt.tables, sysbench.opt.threads do
-         tables.build(con, dialect.of(drv), opt, sbtest.with_values(), n)
+         tables.build(con, dialect.of(drv), opt, sbtest.description(), n)
       end
    end)
 end

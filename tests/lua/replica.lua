@@ -19,9 +19,9 @@ local user, kind = sysbench.user, sysbench.sql.type
 
 local double = sysbench.cmdline.ARG_DOUBLE
 
-sysbench.cmdline.options = options.with_tables{
+sysbench.cmdline.options = options.with_table_options{
    table_name = {"Table of the heartbeats, one row", "heartbeat", nil,
-      options.table_name},
+      options.validate_table_name},
    replica_host = {"Hosts of the replicas, separated by commas; other " ..
       "options for the connection are those of the primary", ""},
    replica_port = {"Their ports; the last one is used for all others", ""},

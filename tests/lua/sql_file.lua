@@ -354,7 +354,7 @@ local function open(opt)
    if opt.file == "" then
       error("--file is missing: the name of a file with statements", 0)
    end
-   tables.refuse_several("sql_file")
+   tables.require_one_database("sql_file")
    local file = read_file(opt.file, drv:dialect())
    weights_of(opt, file)
    return file, drv
@@ -448,7 +448,7 @@ local function described(file, opt)
       return true
    end
 
-   return tables.derive(t)
+   return tables.describe(t)
 end
 
 local commands = {}

@@ -52,7 +52,7 @@ local function prefix(_, value)
    return true
 end
 
-sysbench.cmdline.options = options.with_tables{
+sysbench.cmdline.options = options.with_table_options{
    tables = {"Number of sets of the nine tables", 1, int, min = 1, max = 1000},
    warehouses = {"Warehouses per set of tables", 1, int, min = 1, max = 1e5},
    items = {"Items, and stocks per warehouse; the specification has 100000",
@@ -564,13 +564,13 @@ function all_tables.drop(con, _, n)
    end
 end
 
-tables.derive(all_tables)
+tables.describe(all_tables)
 
 local commands = {}
 
 function commands.prepare()
    local counted = setmetatable({tables = count_tables()}, {__index = opt})
-   tables.each_database(function(con, d, _, database)
+   tables.command_on_each_database(function(con, d, _, database)
       if d.check_engine then
          d.check_engine(con, opt)
       end
@@ -583,7 +583,7 @@ function commands.prepare()
 end
 
 function commands.cleanup()
-   tables.each_database(function(con)
+   tables.command_on_each_database(function(con)
       for n = count_tables(), 1, -1 do -- those with foreign keys first
          local name = table_of(n).name
          tables.print("Dropping table '%s'...", name)
@@ -594,8 +594,8 @@ end
 
 -- Reads all rows into the caches of the server.
 function commands.warmup()
-   tables.each_database(function(con)
-      tables.share("tables to preload", count_tables(), function(n)
+   tables.command_on_each_database(function(con)
+      tables.divide_work("tables to preload", count_tables(), function(n)
          local t = table_of(n)
          local columns = columns_of(t)
          tables.print("Preloading table '%s'", t.name)
@@ -1316,7 +1316,7 @@ function sysbench.hooks.check_tables()
    if not opt.check_tables or not d.find_table then
       return -- the null driver, or an unknown database
    end
-   tables.visit_databases(drv, function(con)
+   tables.connect_to_each_database(drv, function(con)
       require_tables(con)
       for set = 1, opt.tables do
          require_sizes(con, set)
@@ -1538,10 +1538,10 @@ local VIOLATIONS = "violations" -- a counter of all users
 function commands.check()
    local ranges = math.ceil(opt.warehouses / range_size())
    local first -- the first violation; only in the user that found it
-   tables.each_database(function(con, _, _, database)
+   tables.command_on_each_database(function(con, _, _, database)
       require_tables(con)
       local count = opt.tables * ranges * #conditions
-      tables.share("conditions to check", count, function(i)
+      tables.divide_work("conditions to check", count, function(i)
          local range = floor((i - 1) / #conditions) -- of all sets, from 0
          local found = violation(con, floor(range / ranges) + 1,
             range % ranges + 1, conditions[(i - 1) % #conditions + 1])

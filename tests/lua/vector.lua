@@ -16,9 +16,9 @@ local rand = sysbench.rand
 
 local int = sysbench.cmdline.ARG_INT
 
-sysbench.cmdline.options = options.with_tables{
+sysbench.cmdline.options = options.with_table_options{
    table_name = {"Name of the table; _queries is appended to that of the " ..
-      "queries", "vectors", nil, options.table_name},
+      "queries", "vectors", nil, options.validate_table_name},
    table_size = {"Vectors that prepare inserts", 10000, int, min = 1,
       max = 1e9},
    dimensions = {"Components per vector", 32, int, min = 1, max = 2000},
@@ -225,7 +225,7 @@ local databases = {sqlite = sqlite, pgsql = pgsql, mysql = mysql}
 
 -- Returns the SQL of the database in use.
 local function sql_of_database()
-   options.need_storage("vector")
+   options.require_storage("vector")
    local drv = sysbench.sql.driver()
    local name = dialect.of(drv).name
    if not name then
@@ -248,8 +248,8 @@ end
 -- connections are opened.
 local function settings()
    local opt = sysbench.opt
-   options.order(opt, "k", "neighbours")
-   options.order(opt, "neighbours", "table_size")
+   options.require_order(opt, "k", "neighbours")
+   options.require_order(opt, "neighbours", "table_size")
    local sql = sql_of_database()
    opt.index = opt.index == "auto" and sql.indexes[1] or opt.index
    if not contains(sql.indexes, opt.index) then
@@ -490,7 +490,7 @@ local function create(con, d, opt, n)
       vectors.define(d, opt, n), d.table_options(opt)))
 end
 
-tables.derive(vectors)
+tables.describe(vectors)
 
 function vectors.create(con, d, opt, n)
    local sql = sql_of_database()

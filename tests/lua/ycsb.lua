@@ -68,7 +68,7 @@ end
 
 local int, text = sysbench.cmdline.ARG_INT, sysbench.cmdline.ARG_STRING
 
-local declared = options.with_tables{
+local declared = options.with_table_options{
    workload = {"Core workload, a to f: a: READ and UPDATE, b: mostly READ, " ..
       "c: READ, d: READ of new records and INSERT, e: SCAN and INSERT, f: " ..
       "READ and READ-MODIFY-WRITE", "a", text, validate_workload},
@@ -81,7 +81,7 @@ local declared = options.with_tables{
    table_size = {"Records that prepare inserts", 10000, int, min = 1,
       max = 1e12},
    table_name = {"Name of the table or collection", "usertable", text,
-      options.table_name},
+      options.validate_table_name},
    insert_order = {"hashed: keys are hashes of the record's number; " ..
       "ordered: keys are the number", "hashed",
       values = {"hashed", "ordered"}},
@@ -209,10 +209,10 @@ local function normalize(given)
    if opt.request_distribution == "" then
       opt.request_distribution = workloads[opt.workload].keys
    end
-   options.order(opt, "min_scan_length", "max_scan_length")
+   options.require_order(opt, "min_scan_length", "max_scan_length")
    local constant = opt.field_length_distribution == "constant"
    if not constant then
-      options.order(opt, "min_field_length", "field_length")
+      options.require_order(opt, "min_field_length", "field_length")
       if opt.data_integrity then
          error("--data-integrity requires " ..
             "--field-length-distribution=constant", 0)
@@ -545,9 +545,9 @@ local function block() -- records that a user takes at a time
    return 1000
 end
 
--- The table for tables.prepare(): see tables.derive().
+-- The table for tables.prepare(): see tables.describe().
 function sql.definition()
-   return tables.derive{
+   return tables.describe{
       key = "YCSB_KEY", fill = fill, block = block,
       name = function() return opt.table_name end,
       columns = function()
@@ -778,7 +778,9 @@ end
 function thread_init()
    normalize(sysbench.opt)
    local list, total = shares()
-   options.refuse_ranks("ycsb", list[3] > 0, "if it inserts records")
+   if list[3] > 0 then
+      options.refuse_ranks("ycsb", "if it inserts records")
+   end
    connect()
    records = sysbench.sequence(RECORDS)
    draw_operation = weights.chooser(list)
@@ -844,7 +846,7 @@ command("check", function()
    end
    sysbench.parallel.barrier()
    local total = sysbench.parallel.add(LAST, 0)
-   tables.share("check", math.ceil(total / BLOCK), function(n)
+   tables.divide_work("check", math.ceil(total / BLOCK), function(n)
       local first = (n - 1) * BLOCK
       check_block(first, math.min(first + BLOCK, total) - 1)
    end)

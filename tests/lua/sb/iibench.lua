@@ -39,7 +39,7 @@ function M.options()
    local int = sysbench.cmdline.ARG_INT
    return {
       table_name = {"Name of the table; with --tables above 1, the number " ..
-         "of the table is appended", TABLE, nil, options.table_name},
+         "of the table is appended", TABLE, nil, options.validate_table_name},
       tables = {"Number of tables", 1, int, min = 1, max = 1e6},
       table_size = {"Rows per table that prepare loads", 0, int,
          min = 0, max = 1e12},
@@ -87,9 +87,9 @@ end
 -- Checks the options that depend on each other.
 function M.check_options(opt)
    options.refuse_ranks("iibench")
-   options.order(opt, "data_length_min", "data_length_max")
+   options.require_order(opt, "data_length_min", "data_length_max")
    if sysbench.cmdline.command == "run" then
-      options.order(opt, "query_threads", "threads")
+      options.require_order(opt, "query_threads", "threads")
    end
 end
 

@@ -24,7 +24,7 @@ end
 
 -- Returns the options of the 0.5 scripts.
 function M.options()
-   local of_tables = options.with_tables{}
+   local of_tables = options.with_table_options{}
    return {
       oltp_table_size = int("Rows per table", 10000, 0, 1e15),
       oltp_range_size = int("Rows per range SELECT, at least 1", 100, 1),
@@ -86,8 +86,8 @@ function M.declare_commands(get_settings, adjust)
    tables.declare_commands{
       prepare = function()
          local opt = adjusted("prepare")
-         tables.each_database(function(con, d, _, name)
-            return tables.prepare(con, d, opt, sbtest.with_values(), name)
+         tables.command_on_each_database(function(con, d, _, name)
+            return tables.prepare(con, d, opt, sbtest.description(), name)
          end)
       end,
       warmup = function() sbtest.warmup(get_settings()) end,
@@ -124,7 +124,7 @@ function M.declare(w)
    sysbench.cmdline.options = M.options()
    M.declare_commands(settings, w.adjust)
    function sysbench.hooks.check_tables()
-      sbtest_check.before_users(settings())
+      sbtest_check.check_before_run(settings())
    end
 
    function thread_init() -- luacheck: globals thread_init

@@ -21,42 +21,41 @@ end
 
 -- Adds the options for creating and checking tables to those of a workload.
 -- Returns them, for sysbench.cmdline.options.
-function M.with_tables(options)
+function M.with_table_options(options)
    for name, option in pairs(of_tables()) do
       options[name] = options[name] or option
    end
    return options
 end
 
--- Raises an error if no command is given. more: additional commands, each
--- followed by ", ".
-function M.need_command(more)
+-- Raises an error if no command is given.
+function M.require_command()
    if sysbench.cmdline.command == nil then
       error("Command is required. Supported commands: prepare, warmup, " ..
-         "run, " .. (more or "") .. "cleanup, help", 0)
+         "run, check, cleanup, help", 0)
    end
 end
 
--- Raises an error with the null driver. what: a workload or command that reads
--- back what it has stored.
-function M.need_storage(what)
+-- Raises an error with the null driver. what: the workload or command that
+-- reads the rows that it has stored.
+function M.require_storage(what)
    if sysbench.opt.db_driver == "null" then
       error(what .. " needs a database: the null driver stores nothing", 0)
    end
 end
 
--- Raises an error in a run of several processes, if `condition` is true or nil.
--- For workloads whose users share a state that processes cannot share. what:
--- the end of the message "cannot be divided among ranks ...".
-function M.refuse_ranks(workload, condition, what)
-   if condition ~= false and sysbench.ranks > 1 then
+-- Raises an error if several processes (ranks) are one run. For workloads whose
+-- users share a state that processes cannot share. exception: the end of the
+-- message, if other options allow ranks.
+function M.refuse_ranks(workload, exception)
+   if sysbench.ranks > 1 then
       error(workload .. ": this workload cannot be divided among ranks " ..
-         (what or "yet"), 0)
+         (exception or "yet"), 0)
    end
 end
 
 -- Raises an error if the first of two options is greater than the second.
-function M.order(opt, small, large)
+function M.require_order(opt, small, large)
    if opt[small] > opt[large] then
       error(string.format("--%s must not be more than --%s, which is %.0f",
          small:gsub("_", "-"), large:gsub("_", "-"), opt[large]), 0)
@@ -64,7 +63,7 @@ function M.order(opt, small, large)
 end
 
 -- Validates a name of a table, for the declaration of an option.
-function M.table_name(option, value)
+function M.validate_table_name(option, value)
    if not value:match("^[%w_%.]+$") then
       error(string.format("--%s must consist of letters, digits, '_' and " ..
          "'.', not '%s'", option:gsub("_", "-"), value), 0)

@@ -171,7 +171,7 @@ end
 -- Returns the description of the tables for sb/tables.lua. c, pad: functions
 -- that return the values of these columns; nil: random text. The values depend
 -- only on the table and the id; the user's own random stream is not used.
-function M.with_values(c, pad)
+function M.description(c, pad)
    local t = {name = M.name, create = create, finish = finish}
 
    function t.columns()
@@ -197,7 +197,7 @@ function M.with_values(c, pad)
       rand.resume()
    end
 
-   return tables.derive(t)
+   return tables.describe(t)
 end
 
 -- Commands -------------------------------------------------------------------
@@ -213,15 +213,15 @@ end
 
 -- The commands warmup and cleanup.
 function M.warmup(opt)
-   tables.each_database(function(con, d)
-      tables.share("warmup", opt.tables, function(n)
+   tables.command_on_each_database(function(con, d)
+      tables.divide_work("warmup", opt.tables, function(n)
          M.warm(con, d, opt, n)
       end)
    end)
 end
 
 function M.cleanup(opt)
-   tables.each_database(function(con)
+   tables.command_on_each_database(function(con)
       for n = 1, opt.tables do
          tables.print("Dropping table '%s'...", M.name(opt, n))
          drop(con, M.name(opt, n))

@@ -212,7 +212,7 @@ end
 -- Checks the tables of a bundled workload in the main state, before the users
 -- start, unless --check-tables=off: third-party scripts that load bundled ones
 -- are not checked. need: ROWS or TABLES; nil: that of the script.
-function M.before_users(opt, need)
+function M.check_before_run(opt, need)
    need = need or M.needs()
    if not need or not sysbench.opt.check_tables then
       return
@@ -226,7 +226,7 @@ function M.before_users(opt, need)
    local ids = sample(opt.table_size,
       math.max(math.min(per_table, IDS_MAX), IDS_MIN))
    local several = drv.databases and #drv:databases() > 1
-   tables.visit_databases(drv, function(con, name)
+   tables.connect_to_each_database(drv, function(con, name)
       local where = several and "database '" .. name .. "': " or ""
       local ok, err = pcall(check_database, con, d, opt, need, ids, where)
       if not ok then
@@ -402,7 +402,7 @@ end
 -- Checks all tables. opt: normalized options. own_texts: the script computes c
 -- and pad itself, so their lengths are not checked.
 function M.check(opt, own_texts)
-   options.need_storage("the command check")
+   options.require_storage("the command check")
    local drv = sysbench.sql.driver()
    local d = dialect.of(drv)
    if not d.find_table then
@@ -410,8 +410,8 @@ function M.check(opt, own_texts)
          "'%s'", drv:name()), 0)
    end
    local first -- the first damage that any user found, if it was this one
-   tables.each_database(function(con)
-      tables.share("check", opt.tables, function(n)
+   tables.command_on_each_database(function(con)
+      tables.divide_work("check", opt.tables, function(n)
          local damage = damage_of(con, d, opt, n, own_texts)
          if not damage then
             return

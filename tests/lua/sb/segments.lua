@@ -28,7 +28,7 @@ function M.declare(options)
    end
    old_names.add(cmdline.options)
    function sysbench.hooks.check_tables()
-      sbtest_check.before_users(settings())
+      sbtest_check.check_before_run(settings())
    end
    for _, command in pairs(cmdline.commands) do
       local f = command[1]

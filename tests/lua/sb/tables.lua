@@ -19,9 +19,10 @@ end
 
 -- Databases ------------------------------------------------------------------
 
--- Same as drv:each_database(f). A script may have replaced the driver with its
+-- Calls f(con, name) with a connection to each database, one after the other,
+-- as drv:each_database(f) does. A script may have replaced the driver with its
 -- own object that can only connect.
-function M.visit_databases(drv, f)
+function M.connect_to_each_database(drv, f)
    if drv.each_database then
       drv:each_database(f)
       return
@@ -46,17 +47,17 @@ local function announce(name)
 end
 
 -- Runs a command on all databases of the run (--mysql-db=a,b,c), one after the
--- other: calls f(con, d, drv, name) with a connection to each database and the
--- driver's dialect; name is nil if there is one database. f returns false if it
--- failed and another user raises the error. In a parallel command, all users
--- call this.
-function M.each_database(f)
+-- other: prints the name of each, and calls f(con, d, drv, name) with a
+-- connection to it and the driver's dialect; name is nil if there is one
+-- database. f returns false if it failed and another user raises the error. All
+-- users of a parallel command call this.
+function M.command_on_each_database(f)
    local drv = sysbench.sql.driver()
    local names, done = names_of(drv), {}
    local several = #names > 1
    if several and sysbench.tid == 0 then
       -- Fails if a database is unreachable, before anything is changed.
-      M.visit_databases(drv, function() end)
+      M.connect_to_each_database(drv, function() end)
    end
    local function one(con, name)
       if several then
@@ -66,7 +67,7 @@ function M.each_database(f)
       done[#done + 1] = ok ~= false and name or nil
       return ok
    end
-   local ok, err = pcall(M.visit_databases, drv, one)
+   local ok, err = pcall(M.connect_to_each_database, drv, one)
    if #done > 0 and #done < #names and sysbench.tid == 0 then
       io.stderr:write(string.format("%s has completed in: %s\n",
          sysbench.cmdline.command, table.concat(done, ", ")))
@@ -78,7 +79,7 @@ end
 
 -- Raises an error if there are several databases, for a workload that supports
 -- only one.
-function M.refuse_several(workload)
+function M.require_one_database(workload)
    local names = names_of(sysbench.sql.driver())
    if #names > 1 then
       error(string.format("%s supports only one database, but %d are given: " ..
@@ -100,7 +101,7 @@ end
 -- servers, one that is down does not prevent a command: each attempt takes the
 -- next one.
 function M.connect(workload, opt)
-   M.refuse_several(workload)
+   M.require_one_database(workload)
    local drv = sysbench.sql.driver()
    local con, d = nil, dialect.of(drv)
    for _ = 2, count_servers(drv) do
@@ -124,10 +125,11 @@ local function take(key)
    return sysbench.parallel.ticket(key) + 1
 end
 
--- Calls f(n) for every n in 1..count that no other user has taken. key: as for
--- sysbench.parallel.ticket(). May be called repeatedly, if all users pass the
--- same count.
-function M.share(key, count, f)
+-- Divides the numbers 1..count among the users of a parallel command: calls
+-- f(n) for each n that no other user has taken. key: the name of the counter,
+-- as for sysbench.parallel.ticket(). May be called repeatedly, if all users
+-- pass the same count.
+function M.divide_work(key, count, f)
    local before = used[key] or 0
    local n = held[key] or take(key)
    held[key] = nil
@@ -138,7 +140,7 @@ function M.share(key, count, f)
    used[key], held[key] = before + count, n
 end
 
-local share = M.share
+local divide_work = M.divide_work
 
 -- Descriptions of tables -----------------------------------------------------
 
@@ -186,7 +188,7 @@ end
 --                    of all tables are loaded; optional
 --   analyze          true: the statistics for the optimizer are computed
 --   loaded()         the number of rows for the summary, if it is another one
-function M.derive(t)
+function M.describe(t)
    local given = {}
    for name, value in pairs(t) do
       given[name] = value
@@ -365,10 +367,10 @@ end
 -- Runs one phase: calls f(n) for the numbers in 1..count that this user takes.
 -- If f fails, takes all remaining numbers, so that the other users stop early.
 function Job:phase(key, count, f)
-   local ok, err = pcall(share, key, count, f)
+   local ok, err = pcall(divide_work, key, count, f)
    if not ok then
       self:fail(err)
-      share(key, count, function() end)
+      divide_work(key, count, function() end)
    end
    return ok
 end
@@ -502,7 +504,7 @@ function Job:load_by_table()
       if not self.drained[i] and ok then
          load(i)
       elseif not self.drained[i] then
-         share(blocks_key(i), self:blocks(self.order[i]), function() end)
+         divide_work(blocks_key(i), self:blocks(self.order[i]), function() end)
       end
    end
    return ok
@@ -626,7 +628,7 @@ local function summary(job)
 end
 
 -- Creates, fills and indexes all tables of `opt`; all users of a parallel
--- command call it. t: see derive(). database: its name, for messages, if the
+-- command call it. t: see describe(). database: its name, for messages, if the
 -- run has several. Returns false if it failed and another user raises the
 -- error.
 function M.prepare(con, d, opt, t, database)
@@ -660,10 +662,10 @@ end
 -- their functions by name; they get sysbench.opt, after adjust(opt) if that is
 -- not nil.
 function M.declare_commands(commands, adjust)
-   options.need_command("check, ")
+   options.require_command()
    local function call(name)
       if name == "check" then
-         options.need_storage("the command check")
+         options.require_storage("the command check")
       end
       if adjust then
          adjust(sysbench.opt)
@@ -712,7 +714,7 @@ local function print_in_order(n, ok, text)
    end
 end
 
--- Returns the commands of a workload whose tables are t (see derive()) in one
+-- Returns the commands of a workload whose tables are t (see describe()) in one
 -- database, for declare_commands(). check_table(con, d, opt, n) checks table n
 -- and returns the line about a correct one; warm(con, d, opt, n) reads it.
 function M.standard_commands(workload, t, check_table, warm)
@@ -720,7 +722,7 @@ function M.standard_commands(workload, t, check_table, warm)
 
    local function each_table(opt, f)
       local con, d = M.connect(workload, opt)
-      share("tables", opt.tables, function(n)
+      divide_work("tables", opt.tables, function(n)
          f(con, d, n)
       end)
       con:disconnect()

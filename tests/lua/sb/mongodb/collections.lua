@@ -30,7 +30,7 @@ function M.with_common(own)
       tables = {"Number of collections", 1, int, min = 1, max = 1e6},
       bulk_size = {"Documents per insert command of prepare, at most 1,000",
          1000, int, min = 1, max = 1000},
-      check_tables = options.with_tables{}.check_tables,
+      check_tables = options.with_table_options{}.check_tables,
       create_secondary = {"Create the secondary indexes", true},
    }
    for name, option in pairs(common) do
@@ -172,7 +172,7 @@ end
 -- What a description does not define.
 local defaults = {
    name = M.name, table_word = "collection", rows_word = "documents",
-   fill = sbtest.with_values().fill,
+   fill = sbtest.description().fill,
 }
 
 -- Documents that a thread takes at a time: those of one insert command.
@@ -227,7 +227,7 @@ end
 --   wrong(doc, opt)  returns what is wrong with a document; nil if correct
 --   check_more(coll, opt, n)   checks more of the collection
 --   new_rows, deletes   true if events add or delete documents
---   create, finish, discard   see derive() of sb/tables.lua
+--   create, finish, discard   see describe() of sb/tables.lua
 function M.describe(own)
    local t = setmetatable(own, {__index = defaults})
 
@@ -328,7 +328,7 @@ local BATCH = 5000 -- documents that a server sends at a time
 -- Calls f(coll, n) for the collections that this user takes.
 local function each_collection(opt, f)
    local db = M.connect()
-   tables.share("collections", opt.tables, function(n)
+   tables.divide_work("collections", opt.tables, function(n)
       f(db:collection(M.name(opt, n)), n)
    end)
    db:disconnect()
