@@ -148,6 +148,18 @@ Wrong options.
   $ fails --new-order=-1
   --new-order must be from 0 to 1000000, not -1
   $ sysbench tpcc --db-driver=null --events=50 run >out 2>&1 || cat out
+
+A table without rows has a size, too.
+
+  $ cat >empty.lua <<'EOT'
+  > function event()
+  >    sysbench.sql.driver():connect():query("DELETE FROM tpcc1_item")
+  >    return true
+  > end
+  > EOT
+  $ sysbench empty.lua --db-driver=sqlite run >out 2>&1 || cat out
+  $ fails
+  --items is 100, but prepare created 0
   $ sb cleanup >out 2>&1 || cat out
 
 Each of the first 1000 customers of a district has another last name.

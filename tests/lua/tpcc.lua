@@ -43,8 +43,7 @@ local new_order, payment, order_status, delivery, stock_level =
 
 local int, double = sysbench.cmdline.ARG_INT, sysbench.cmdline.ARG_DOUBLE
 
--- Validates --table-prefix.
-local function prefix(_, value)
+local function validate_prefix(_, value)
    if not value:match("^[%a_][%w_]*$") then
       error("--table-prefix must consist of letters, digits and '_', and " ..
          "not begin with a digit, not '" .. value .. "'", 0)
@@ -73,7 +72,7 @@ sysbench.cmdline.options = options.with_table_options{
    pipeline = {"Send statements that do not depend on each other together, " ..
       "as far as the client library supports it", false},
    table_prefix = {"Beginning of the names of the tables", "tpcc",
-      sysbench.cmdline.ARG_STRING, prefix},
+      sysbench.cmdline.ARG_STRING, validate_prefix},
    history_key = {"Give the table history a primary key, which the " ..
       "specification does not have: for servers that require one", false},
 }
@@ -135,8 +134,8 @@ local function last_name(n)
       SYLLABLES[n % 10 + 1]
 end
 
--- Returns the last name of a customer. prepare gives each of the first 1000 of
--- a district another one.
+-- Returns the last name of a customer. c: C_LOAD or c_last_name. A district
+-- with fewer than 1000 customers has only as many names.
 local function draw_last_name(c)
    return last_name(nurand(A_LAST_NAME, 0, math.min(opt.customers, 1000) - 1,
       c))
@@ -148,8 +147,10 @@ end
 local TABLES = {"warehouse", "district", "customer", "history", "item",
    "stock", "orders", "new_orders", "order_line"}
 
--- columns: without NOT NULL, which all but `nullable` have; index: the columns
--- of a secondary index.
+-- columns: without NOT NULL, which all but `nullable` have; key: the columns of
+-- the primary key; index: the columns of a secondary index; foreign: the
+-- foreign keys. $district is the name of the table district of the set, and
+-- {datetime} an entry of the dialect (sb/dialect/generic.lua).
 local schema = {
    warehouse = {key = "w_id", columns = [[
       w_id INTEGER, w_name VARCHAR(10), w_street_1 VARCHAR(20),
@@ -168,7 +169,7 @@ local schema = {
       c_id INTEGER, c_d_id INTEGER, c_w_id INTEGER, c_first VARCHAR(16),
       c_middle CHAR(2), c_last VARCHAR(16), c_street_1 VARCHAR(20),
       c_street_2 VARCHAR(20), c_city VARCHAR(20), c_state CHAR(2),
-      c_zip CHAR(9), c_phone CHAR(16), c_since $datetime, c_credit CHAR(2),
+      c_zip CHAR(9), c_phone CHAR(16), c_since {datetime}, c_credit CHAR(2),
       c_credit_lim DECIMAL(12,2), c_discount DECIMAL(4,4),
       c_balance DECIMAL(12,2), c_ytd_payment DECIMAL(12,2),
       c_payment_cnt INTEGER, c_delivery_cnt INTEGER, c_data VARCHAR(500)]]},
@@ -176,7 +177,7 @@ local schema = {
          "REFERENCES $customer (c_w_id, c_d_id, c_id)",
          "(h_w_id, h_d_id) REFERENCES $district (d_w_id, d_id)"}, columns = [[
       h_c_id INTEGER, h_c_d_id INTEGER, h_c_w_id INTEGER, h_d_id INTEGER,
-      h_w_id INTEGER, h_date $datetime, h_amount DECIMAL(6,2),
+      h_w_id INTEGER, h_date {datetime}, h_amount DECIMAL(6,2),
       h_data VARCHAR(24)]]},
    item = {key = "i_id", columns = [[
       i_id INTEGER, i_im_id INTEGER, i_name VARCHAR(24),
@@ -195,7 +196,7 @@ local schema = {
       foreign = {"(o_w_id, o_d_id, o_c_id) " ..
          "REFERENCES $customer (c_w_id, c_d_id, c_id)"}, columns = [[
       o_id INTEGER, o_d_id INTEGER, o_w_id INTEGER, o_c_id INTEGER,
-      o_entry_d $datetime, o_carrier_id INTEGER, o_ol_cnt INTEGER,
+      o_entry_d {datetime}, o_carrier_id INTEGER, o_ol_cnt INTEGER,
       o_all_local INTEGER]]},
    new_orders = {key = "no_w_id, no_d_id, no_o_id",
       foreign = {"(no_w_id, no_d_id, no_o_id) " ..
@@ -208,7 +209,7 @@ local schema = {
          "(ol_supply_w_id, ol_i_id) REFERENCES $stock (s_w_id, s_i_id)"},
       columns = [[
       ol_o_id INTEGER, ol_d_id INTEGER, ol_w_id INTEGER, ol_number INTEGER,
-      ol_i_id INTEGER, ol_supply_w_id INTEGER, ol_delivery_d $datetime,
+      ol_i_id INTEGER, ol_supply_w_id INTEGER, ol_delivery_d {datetime},
       ol_quantity INTEGER, ol_amount DECIMAL(6,2), ol_dist_info CHAR(24)]]},
 }
 
@@ -216,17 +217,16 @@ local function set_name(set)
    return opt.table_prefix .. set
 end
 
--- Returns a statement on the tables of a set, in one line: $name is replaced by
--- values[name], or by the name of that table.
-local function expand(sql, set, values)
-   sql = sql:gsub("%$([%a_]+)", function(name)
-      return values and values[name] or set_name(set) .. "_" .. name
-   end)
-   return (sql:gsub("%s+", " "))
+-- Returns a statement on the tables of a set, in one line: $kind is replaced by
+-- the name of that table, {word} by words[word].
+local function expand(sql, set, words)
+   sql = sql:gsub("%$([%a_]+)", set_name(set) .. "_%1")
+   return (sql:gsub("{([%a_]+)}", words or {}):gsub("%s+", " "))
 end
 
 -- The tables of all sets are numbered 1, 2 ...: returns table n as in `schema`,
--- with its `set`, its `kind` there, its `name` and the first column of its key.
+-- with its set, its kind (its key in `schema`), its name and the first column
+-- of its primary key.
 local function table_of(n)
    local set, kind = floor((n - 1) / #TABLES) + 1, TABLES[(n - 1) % #TABLES + 1]
    local t = schema[kind]
@@ -244,7 +244,7 @@ end
 local function columns_of(t)
    local names, definitions = {}, {}
    if t.key == "h_id" then
-      names[1], definitions[1] = "h_id", "h_id $big_id_auto"
+      names[1], definitions[1] = "h_id", "h_id {big_id_auto}"
    end
    for column in (t.columns .. ", "):gmatch("%s*(.-),%s") do
       local name = column:match("^[%w_]+")
@@ -274,7 +274,7 @@ end
 
 -- Date and time of the orders, payments and customers that prepare creates. A
 -- constant, so that the same seed creates the same rows.
-local LOADED = "2026-01-01 00:00:00"
+local LOAD_TIME = "2026-01-01 00:00:00"
 
 -- Returns how many of the first orders of a district prepare delivers: 2100 of
 -- 3000.
@@ -284,188 +284,191 @@ end
 
 -- Rows are numbered 1, 2 ... through all districts, `per_district` in each.
 -- Returns the warehouse and the district of row `id`, and its number there.
-local function place(id, per_district)
+local function place_of(id, per_district)
    local district = floor((id - 1) / per_district)
    return floor(district / DISTRICTS) + 1, district % DISTRICTS + 1,
       (id - 1) % per_district + 1
 end
 
-local function add_address(ld)
-   ld:random_alphanumeric(10, 20) -- two streets and the city
-   ld:random_alphanumeric(10, 20)
-   ld:random_alphanumeric(10, 20)
-   ld:random_text("@@")
-   ld:random_text("####11111") -- clause 4.3.2.7
+local function add_address(loader)
+   loader:random_alphanumeric(10, 20) -- two streets and the city
+   loader:random_alphanumeric(10, 20)
+   loader:random_alphanumeric(10, 20)
+   loader:random_text("@@")
+   loader:random_text("####11111") -- clause 4.3.2.7
 end
 
-local function add_tax(ld)
-   ld:double(rand.uniform(0, 2000) / 10000)
+local function add_tax(loader)
+   loader:double(rand.uniform(0, 2000) / 10000)
 end
 
 -- 26 to 50 characters; 10 % of these texts contain ORIGINAL.
-local function add_data(ld)
+local function add_data(loader)
    if rand.uniform(1, 10) > 1 then
-      return ld:random_alphanumeric(26, 50)
+      return loader:random_alphanumeric(26, 50)
    end
    local text = rand.alphanumeric(26, 50)
    local at = rand.uniform(0, #text - 8)
-   ld:text(text:sub(1, at) .. "ORIGINAL" .. text:sub(at + 9))
+   loader:text(text:sub(1, at) .. "ORIGINAL" .. text:sub(at + 9))
 end
 
-local function ints(ld, a, b, c)
-   ld:int(a)
-   ld:int(b)
-   ld:int(c)
+local function add_ints(loader, a, b, c)
+   loader:int(a)
+   loader:int(b)
+   loader:int(c)
 end
 
--- add.NAME(ld, n, first, last) adds rows of table n to a loader. The values of
--- a row depend on the table and the row only: rand.row(n, id). Each function
--- has its own loop, because LuaJIT would compile a common one for the first
--- table only (prepare of 10 warehouses: 4.3 s of processor time, not 1.8 s).
-local add = {}
+-- fill.KIND(loader, n, first, last) adds the rows first..last of table n. The
+-- values of a row depend on the table and the row only: rand.row(n, id). Each
+-- function has its own loop, because LuaJIT would compile a common one for the
+-- first table only (prepare of 10 warehouses: 4.3 s of processor time, not
+-- 1.8 s).
+local fill = {}
 
-function add.warehouse(ld, n, first, last)
+function fill.warehouse(loader, n, first, last)
    for id = first, last do
       rand.row(n, id)
-      ld:int(id)
-      ld:random_alphanumeric(6, 10)
-      add_address(ld)
-      add_tax(ld)
-      ld:int(DISTRICTS * opt.customers * 10) -- 300000 by the specification
+      loader:int(id)
+      loader:random_alphanumeric(6, 10)
+      add_address(loader)
+      add_tax(loader)
+      loader:int(DISTRICTS * opt.customers * 10) -- 300000 by the specification
    end
 end
 
-function add.district(ld, n, first, last)
+function fill.district(loader, n, first, last)
    for id = first, last do
-      local w, d = place(id, 1)
+      local w, d = place_of(id, 1)
       rand.row(n, id)
-      ld:int(d)
-      ld:int(w)
-      ld:random_alphanumeric(6, 10)
-      add_address(ld)
-      add_tax(ld)
-      ld:int(opt.customers * 10) -- 30000 by the specification
-      ld:int(opt.customers + 1)
+      loader:int(d)
+      loader:int(w)
+      loader:random_alphanumeric(6, 10)
+      add_address(loader)
+      add_tax(loader)
+      loader:int(opt.customers * 10) -- 30000 by the specification
+      loader:int(opt.customers + 1)
    end
 end
 
-function add.customer(ld, n, first, last)
+function fill.customer(loader, n, first, last)
    for id = first, last do
-      local w, d, c = place(id, opt.customers)
+      local w, d, c = place_of(id, opt.customers)
       rand.row(n, id)
-      ints(ld, c, d, w)
-      ld:random_alphanumeric(8, 16)
-      ld:text("OE")
-      ld:text(c <= 1000 and last_name(c - 1) or draw_last_name(C_LOAD))
-      add_address(ld)
-      ld:random_text("################")
-      ld:text(LOADED)
-      ld:text(rand.uniform(1, 10) == 1 and "BC" or "GC")
-      ld:int(50000)
-      ld:double(rand.uniform(0, 5000) / 10000)
-      ints(ld, -10, 10, 1)
-      ld:int(0)
-      ld:random_alphanumeric(300, 500)
+      add_ints(loader, c, d, w)
+      loader:random_alphanumeric(8, 16)
+      loader:text("OE")
+      loader:text(c <= 1000 and last_name(c - 1) or draw_last_name(C_LOAD))
+      add_address(loader)
+      loader:random_text("################")
+      loader:text(LOAD_TIME)
+      loader:text(rand.uniform(1, 10) == 1 and "BC" or "GC")
+      loader:int(50000)
+      loader:double(rand.uniform(0, 5000) / 10000)
+      add_ints(loader, -10, 10, 1)
+      loader:int(0)
+      loader:random_alphanumeric(300, 500)
    end
 end
 
-function add.history(ld, n, first, last)
+function fill.history(loader, n, first, last)
    for id = first, last do
-      local w, d, c = place(id, opt.customers)
+      local w, d, c = place_of(id, opt.customers)
       rand.row(n, id)
       if opt.history_key then
-         ld:int(id)
+         loader:int(id)
       end
-      ints(ld, c, d, w)
-      ld:int(d)
-      ld:int(w)
-      ld:text(LOADED)
-      ld:int(10)
-      ld:random_alphanumeric(12, 24)
+      add_ints(loader, c, d, w)
+      loader:int(d)
+      loader:int(w)
+      loader:text(LOAD_TIME)
+      loader:int(10)
+      loader:random_alphanumeric(12, 24)
    end
 end
 
-function add.item(ld, n, first, last)
+function fill.item(loader, n, first, last)
    for id = first, last do
       rand.row(n, id)
-      ld:int(id)
-      ld:int(rand.uniform(1, 10000))
-      ld:random_alphanumeric(14, 24)
-      ld:double(rand.uniform(100, 10000) / 100)
-      add_data(ld)
+      loader:int(id)
+      loader:int(rand.uniform(1, 10000))
+      loader:random_alphanumeric(14, 24)
+      loader:double(rand.uniform(100, 10000) / 100)
+      add_data(loader)
    end
 end
 
-function add.stock(ld, n, first, last)
+function fill.stock(loader, n, first, last)
    for id = first, last do
       rand.row(n, id)
-      ints(ld, (id - 1) % opt.items + 1, floor((id - 1) / opt.items) + 1,
-         rand.uniform(10, 100))
+      local item, w = (id - 1) % opt.items + 1, floor((id - 1) / opt.items) + 1
+      add_ints(loader, item, w, rand.uniform(10, 100))
       for _ = 1, DISTRICTS do
-         ld:random_alphanumeric(24, 24)
+         loader:random_alphanumeric(24, 24)
       end
-      ints(ld, 0, 0, 0)
-      add_data(ld)
+      add_ints(loader, 0, 0, 0)
+      add_data(loader)
    end
 end
 
--- Returns the number of lines of an order: the first value of its row.
-local function draw_size(n, id)
+-- Returns the number of lines of an order: the first random value of its row of
+-- table n, the orders of the set.
+local function draw_order_size(n, id)
    rand.row(n, id)
    return rand.uniform(LINES_MIN, LINES_MAX)
 end
 
-function add.orders(ld, n, first, last)
+function fill.orders(loader, n, first, last)
    local delivered = delivered_orders()
    local permutation, district -- the customers of a district in random order
    for id = first, last do
-      local w, d, o = place(id, opt.customers)
+      local w, d, o = place_of(id, opt.customers)
       if district ~= d then
          rand.row(n, -((w - 1) * DISTRICTS + d))
          permutation, district = rand.uniform(1, 2 ^ 50), d
       end
-      local size = draw_size(n, id)
-      ints(ld, o, d, w)
-      ld:int(rand.scatter(o, 1, opt.customers, permutation))
-      ld:text(LOADED)
+      local size = draw_order_size(n, id)
+      add_ints(loader, o, d, w)
+      loader:int(rand.scatter(o, 1, opt.customers, permutation))
+      loader:text(LOAD_TIME)
       if o <= delivered then
-         ld:int(rand.uniform(1, 10))
+         loader:int(rand.uniform(1, 10))
       else
-         ld:null()
+         loader:null()
       end
-      ld:int(size)
-      ld:int(1)
+      loader:int(size)
+      loader:int(1)
    end
 end
 
-function add.new_orders(ld, _, first, last)
+function fill.new_orders(loader, _, first, last)
    local delivered = delivered_orders()
    for id = first, last do
-      local w, d, o = place(id, opt.customers - delivered)
-      ints(ld, delivered + o, d, w)
+      local w, d, o = place_of(id, opt.customers - delivered)
+      add_ints(loader, delivered + o, d, w)
    end
 end
 
 -- Adds the lines of the orders first..last; returns their number.
-function add.order_line(ld, n, first, last)
+function fill.order_line(loader, n, first, last)
    local delivered, rows = delivered_orders(), 0
+   local orders = n - 2 -- the number of that table; see TABLES
    for id = first, last do
-      local w, d, o = place(id, opt.customers)
-      local size = draw_size(n - 2, id) -- of the table orders of this set
+      local w, d, o = place_of(id, opt.customers)
+      local size = draw_order_size(orders, id)
       rand.row(n, id)
       for number = 1, size do
-         ints(ld, o, d, w)
-         ints(ld, number, rand.uniform(1, opt.items), w)
+         add_ints(loader, o, d, w)
+         add_ints(loader, number, rand.uniform(1, opt.items), w)
          if o <= delivered then
-            ld:text(LOADED)
-            ld:int(5)
-            ld:int(0)
+            loader:text(LOAD_TIME)
+            loader:int(5)
+            loader:int(0)
          else
-            ld:null()
-            ld:int(5)
-            ld:double(rand.uniform(1, 999999) / 100)
+            loader:null()
+            loader:int(5)
+            loader:double(rand.uniform(1, 999999) / 100)
          end
-         ld:random_alphanumeric(24, 24)
+         loader:random_alphanumeric(24, 24)
       end
       rows = rows + size
    end
@@ -476,29 +479,27 @@ end
 
 local ROWS_LOADED = "tpcc rows loaded" -- a counter of all users
 
--- The description of the tables of all sets. tables.prepare() calls its
--- functions with sysbench.opt and the number of a table: create, loader, fill
--- for block after block, finish, then link when all tables are finished; drop
--- after an error.
+-- The description of the tables of all sets for tables.prepare(), which calls
+-- these functions with sysbench.opt and the number of a table: create, loader,
+-- fill for block after block, finish, then link when all tables are finished;
+-- drop after an error. It computes the statistics for the optimizer (analyze).
 local all_tables = {analyze = true}
 
 function all_tables.name(_, n)
    return table_of(n).name
 end
 
--- Returns the number of rows of table n; of order_line, that of its orders.
+-- Returns the number of rows of table n; for order_line, the number of orders,
+-- whose lines fill() adds.
 function all_tables.rows(_, n)
-   local kind, w = table_of(n).kind, opt.warehouses
-   return kind == "warehouse" and w or
-      kind == "district" and w * DISTRICTS or
-      kind == "item" and opt.items or
-      kind == "stock" and w * opt.items or
-      kind == "new_orders" and
-         w * DISTRICTS * (opt.customers - delivered_orders()) or
-      w * DISTRICTS * opt.customers
+   local warehouses, districts = opt.warehouses, opt.warehouses * DISTRICTS
+   local rows = {warehouse = warehouses, district = districts,
+      item = opt.items, stock = warehouses * opt.items,
+      new_orders = districts * (opt.customers - delivered_orders())}
+   return rows[table_of(n).kind] or districts * opt.customers
 end
 
--- The load of a table takes about as long as that of this many rows.
+-- Returns a number proportional to the time that the load of table n takes.
 function all_tables.weight(_, n)
    return all_tables.rows(opt, n) *
       (table_of(n).kind == "order_line" and 10 or 1)
@@ -525,13 +526,13 @@ function all_tables.loader(con, _, n)
    return con:load(t.name, table.concat(columns_of(t), ","))
 end
 
-function all_tables.fill(ld, _, n, first, last)
-   local rows = add[table_of(n).kind](ld, n, first, last) or last - first + 1
+function all_tables.fill(loader, _, n, first, last)
+   local lines = fill[table_of(n).kind](loader, n, first, last)
    rand.resume()
-   sysbench.parallel.add(ROWS_LOADED, rows)
+   sysbench.parallel.add(ROWS_LOADED, lines or last - first + 1)
 end
 
--- Creates key and index of a table after its rows.
+-- Creates the keys and the index of a table after its rows.
 function all_tables.finish(con, d, _, n)
    local t = table_of(n)
    if t.key and d.key_after_rows then
@@ -569,22 +570,24 @@ tables.describe(all_tables)
 local commands = {}
 
 function commands.prepare()
-   local counted = setmetatable({tables = count_tables()}, {__index = opt})
+   -- The option --tables is the number of sets, but tables.prepare() needs the
+   -- number of all tables.
+   local all_opt = setmetatable({tables = count_tables()}, {__index = opt})
    tables.command_on_each_database(function(con, d, _, database)
       if d.check_engine then
          d.check_engine(con, opt)
       end
       local before = sysbench.parallel.add(ROWS_LOADED, 0)
-      function all_tables.loaded()
+      function all_tables.loaded() -- rows of this database, for the summary
          return sysbench.parallel.add(ROWS_LOADED, 0) - before
       end
-      return tables.prepare(con, d, counted, all_tables, database)
+      return tables.prepare(con, d, all_opt, all_tables, database)
    end)
 end
 
 function commands.cleanup()
    tables.command_on_each_database(function(con)
-      for n = count_tables(), 1, -1 do -- those with foreign keys first
+      for n = count_tables(), 1, -1 do -- tables with foreign keys first
          local name = table_of(n).name
          tables.print("Dropping table '%s'...", name)
          con:query("DROP TABLE IF EXISTS " .. name)
@@ -592,7 +595,8 @@ function commands.cleanup()
    end)
 end
 
--- Reads all rows into the caches of the server.
+-- Reads all rows and the primary keys into the caches of the server. MAX() of
+-- the last column, which no index has, makes the server read the rows.
 function commands.warmup()
    tables.command_on_each_database(function(con)
       tables.divide_work("tables to preload", count_tables(), function(n)
@@ -639,8 +643,8 @@ local types = {
 }
 
 -- Declares a statement without rows. name: in the report of operations;
--- parameters: a letter for the type of each. In sql, $name is the name of a
--- table, or what the dialect has under this name.
+-- parameters: a letter for the type of each. In sql, $district is the name of a
+-- table, {for_update} an entry of the dialect.
 local function statement(name, parameters, sql)
    return {name = name, parameters = parameters, sql = sql}
 end
@@ -653,19 +657,19 @@ local function no_row(query)
       expand(query.sql:match("FROM (%$[%a_]+)"), home.set), home.w, home.d), 0)
 end
 
--- The row of a query without a result: of the null driver, --mysql-dry-run.
-local NO_RESULT = {"1", "1", "1"}
+-- The row if a query has no result (the null driver, --mysql-dry-run).
+local INVENTED_ROW = {"1", "1", "1"}
 
 local function first_row(rs, query)
-   return not rs and NO_RESULT or rs:fetch_row() or no_row(query)
+   return not rs and INVENTED_ROW or rs:fetch_row() or no_row(query)
 end
 
-local function row_if_any(rs)
-   return not rs and NO_RESULT or rs:fetch_row()
+local function first_row_or_nil(rs)
+   return not rs and INVENTED_ROW or rs:fetch_row()
 end
 
 -- Declares a statement with rows. row_of(rs, query) returns the row that the
--- transaction receives; by default the first, which must exist.
+-- transaction receives; by default first_row(). rs: nil if there is no result.
 local function query(name, parameters, sql, row_of)
    local q = statement(name, parameters, sql)
    q.row_of = row_of or first_row
@@ -674,7 +678,7 @@ local function query(name, parameters, sql, row_of)
    return q
 end
 
--- Prepares a statement on the tables of the set. Returns it with its
+-- Prepares a statement on the tables of the home's set. Returns it with its
 -- parameters, and keeps it: s[n] is the statement on set n.
 local function prepare_statement(s)
    local stmt = connection:prepare(expand(s.sql, home.set, sql_dialect), s.name)
@@ -750,41 +754,42 @@ local function receive_number(q)
    return tonumber((receive(q)))
 end
 
--- Forgets what the last transaction did not receive or, because it failed, did
--- not send.
-local function forget()
+-- Removes the rows that the last transaction did not receive, and the
+-- statements that it did not send because it failed.
+local function reset_queries()
    collected = 0
    for i = 1, #queries do
       queries[i].arrived, queries[i].received = 0, 0
    end
 end
 
-local begin_read = statement("begin", "", "$begin")
-local begin_write = statement("begin", "", "$begin_write")
-local commit = statement("commit", "", "$commit")
+local begin_read = statement("begin", "", "{begin}")
+local begin_write = statement("begin", "", "{begin_write}")
+local commit = statement("commit", "", "{commit}")
 local rollback = statement("rollback", "", "ROLLBACK")
 
 -- New-order (clause 2.4) -----------------------------------------------------
 
 local district_next = query("district_next", "ii", [[
    SELECT d_next_o_id, d_tax FROM $district
-   WHERE d_w_id = ? AND d_id = ? $for_update]])
+   WHERE d_w_id = ? AND d_id = ? {for_update}]])
 local district_increment = statement("district_increment", "ii", [[
    UPDATE $district SET d_next_o_id = d_next_o_id + 1
    WHERE d_w_id = ? AND d_id = ?]])
-local stock = {} -- by district, each of which has a column of information
+local select_stock = {} -- by district: each has its own column of stock
 for i = 1, DISTRICTS do
-   stock[i] = query("stock", "ii", format([[
+   select_stock[i] = query("stock", "ii", format([[
       SELECT s_quantity, s_dist_%02d, s_data FROM $stock
-      WHERE s_w_id = ? AND s_i_id = ? $for_update]], i), row_if_any)
+      WHERE s_w_id = ? AND s_i_id = ? {for_update}]], i), first_row_or_nil)
 end
 local warehouse_tax = query("warehouse_tax", "i", [[
    SELECT w_tax FROM $warehouse WHERE w_id = ?]])
 local customer_discount = query("customer_discount", "iii", [[
    SELECT c_discount, c_last, c_credit FROM $customer
    WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?]])
-local item = query("item", "i", [[
-   SELECT i_price, i_name, i_data FROM $item WHERE i_id = ?]], row_if_any)
+local select_item = query("item", "i", [[
+   SELECT i_price, i_name, i_data FROM $item WHERE i_id = ?]],
+   first_row_or_nil)
 local order_insert = statement("order_insert", "iiiiii", [[
    INSERT INTO $orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt,
       o_all_local) VALUES (?, ?, ?, ?, CURRENT_TIMESTAMP, ?, ?)]])
@@ -799,7 +804,7 @@ local order_line_insert = statement("order_line_insert", "iiiiiiint", [[
       ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info)
    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)]])
 
-local new_orders, rolled_back -- metrics
+local new_order_count, rollback_count -- metrics
 
 -- Returns a warehouse other than the home, or the home if it is the only one.
 local function draw_other_warehouse()
@@ -821,7 +826,7 @@ local function sort_lines(order)
       local line, at = order[i], i
       while at > 1 and (order[at - 1].supply_w > line.supply_w or
          order[at - 1].supply_w == line.supply_w and
-         order[at - 1].item > line.item)
+         order[at - 1].item_id > line.item_id)
       do
          order[at] = order[at - 1]
          at = at - 1
@@ -837,17 +842,17 @@ for i = 1, LINES_MAX do
    reused_order[i] = {}
 end
 
--- Each transaction has draw(), which returns its input, and execute(input),
--- which is called again after a deadlock, for example.
+-- Each transaction has draw(), which returns its random input, and
+-- execute(input), which is called again after a deadlock, for example.
 function new_order.draw()
    local order = reused_order
-   order.customer = draw_customer()
+   order.customer_id = draw_customer()
    order.size = rand.uniform(LINES_MIN, LINES_MAX)
    order.all_local = 1
    local invalid = rand.uniform(1, 100) == 1 -- clause 2.4.1.4
    for i = 1, order.size do
       local line = order[i]
-      line.item = nurand(A_ITEM, 1, opt.items, c_item)
+      line.item_id = nurand(A_ITEM, 1, opt.items, c_item)
       line.supply_w, line.remote = home.w, 0
       if rand.uniform(1, 100) == 1 then -- clause 2.4.1.5
          line.supply_w = draw_other_warehouse()
@@ -858,7 +863,7 @@ function new_order.draw()
       line.quantity = rand.uniform(1, 10)
    end
    if invalid then
-      order[order.size].item = opt.items + 1 -- no item has this number
+      order[order.size].item_id = opt.items + 1 -- no item has this number
    end
    sort_lines(order)
    return order
@@ -868,17 +873,17 @@ end
 -- Returns whether all items exist.
 local function insert_lines(order, o_id)
    local w, d, all_exist = home.w, home.d, true
-   local left -- of the stock, after the previous line
+   local left -- s_quantity after the last line of the same stock
    for i = 1, order.size do
       local line, previous = order[i], order[i - 1]
-      local quantity, info = receive(stock[d])
-      local price = receive_number(item)
+      local quantity, info = receive(select_stock[d])
+      local price = receive_number(select_item)
       if not price then
          all_exist = false
       elseif not quantity then
-         no_row(stock[d])
+         no_row(select_stock[d])
       else
-         if not (previous and previous.item == line.item and
+         if not (previous and previous.item_id == line.item_id and
             previous.supply_w == line.supply_w)
          then
             left = tonumber(quantity)
@@ -888,8 +893,8 @@ local function insert_lines(order, o_id)
             left = left + 91
          end
          send(stock_update, left, line.quantity, line.remote, line.supply_w,
-            line.item)
-         send(order_line_insert, o_id, d, w, i, line.item, line.supply_w,
+            line.item_id)
+         send(order_line_insert, o_id, d, w, i, line.item_id, line.supply_w,
             line.quantity, floor(line.quantity * price * 100 + 0.5) / 100, info)
       end
    end
@@ -902,22 +907,23 @@ function new_order.execute(order)
    send(district_next, w, d)
    send(district_increment, w, d)
    for i = 1, order.size do
-      send(stock[d], order[i].supply_w, order[i].item)
+      send(select_stock[d], order[i].supply_w, order[i].item_id)
    end
    send(warehouse_tax, w)
-   send(customer_discount, w, d, order.customer)
+   send(customer_discount, w, d, order.customer_id)
    for i = 1, order.size do
-      send(item, order[i].item)
+      send(select_item, order[i].item_id)
    end
    local o_id = receive_number(district_next)
-   send(order_insert, o_id, d, w, order.customer, order.size, order.all_local)
+   send(order_insert, o_id, d, w, order.customer_id, order.size,
+      order.all_local)
    send(new_order_insert, o_id, d, w)
-   local valid = insert_lines(order, o_id)
-   send(valid and commit or rollback)
+   local all_exist = insert_lines(order, o_id)
+   send(all_exist and commit or rollback)
    complete()
-   new_orders:add()
-   if not valid then
-      rolled_back:add()
+   new_order_count:add()
+   if not all_exist then
+      rollback_count:add()
    end
 end
 
@@ -948,14 +954,14 @@ local warehouse_pay = statement("warehouse_pay", "ni", [[
    UPDATE $warehouse SET w_ytd = w_ytd + ? WHERE w_id = ?]])
 local district_pay = statement("district_pay", "nii", [[
    UPDATE $district SET d_ytd = d_ytd + ? WHERE d_w_id = ? AND d_id = ?]])
-local PAYING = [[
+local SELECT_PAYER = [[
    SELECT c_id, c_credit, c_data, c_balance, c_discount, c_first, c_middle,
       c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since,
       c_credit_lim FROM $customer WHERE c_w_id = ? AND c_d_id = ? AND ]]
-local paying_by_id = query("customer_by_id", "iii", PAYING .. [[
-   c_id = ? $for_update]])
-local paying_by_name = query("customer_by_name", "iit", PAYING .. [[
-   c_last = ? ORDER BY c_first $for_update]], middle_row)
+local payer_by_id = query("customer_by_id", "iii", SELECT_PAYER .. [[
+   c_id = ? {for_update}]])
+local payer_by_name = query("customer_by_name", "iit", SELECT_PAYER .. [[
+   c_last = ? ORDER BY c_first {for_update}]], middle_row)
 local warehouse_address = query("warehouse_address", "i", [[
    SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip
    FROM $warehouse WHERE w_id = ?]])
@@ -979,35 +985,34 @@ local DATA_LENGTH = 500 -- of c_data
 function payment.draw()
    local id, name = draw_customer_or_name()
    local amount = rand.uniform(100, 500000) / 100
-   -- id, name, w and d are those of the customer.
-   local paid = {amount = amount, id = id, name = name, w = home.w, d = home.d}
+   local payer = {id = id, name = name, w = home.w, d = home.d, amount = amount}
    if rand.uniform(1, 100) > 85 then -- clause 2.5.1.2
-      paid.w = draw_other_warehouse()
-      paid.d = rand.uniform(1, DISTRICTS)
+      payer.w = draw_other_warehouse()
+      payer.d = rand.uniform(1, DISTRICTS)
    end
-   return paid
+   return payer
 end
 
-function payment.execute(paid)
-   local w, d, amount = home.w, home.d, paid.amount
-   local customer = paid.name and paying_by_name or paying_by_id
+function payment.execute(payer)
+   local w, d, amount = home.w, home.d, payer.amount
+   local select_payer = payer.name and payer_by_name or payer_by_id
    send(begin_write)
    send(warehouse_pay, amount, w)
    send(district_pay, amount, w, d)
-   send(customer, paid.w, paid.d, paid.name or paid.id)
+   send(select_payer, payer.w, payer.d, payer.name or payer.id)
    send(warehouse_address, w)
    send(district_address, w, d)
-   local id, credit, data = receive(customer)
+   local id, credit, data = receive(select_payer)
    id = tonumber(id)
    if credit == "BC" then -- clause 2.5.2.2: the data begins with this payment
-      data = format("%d %d %d %d %d %.2f|%s", id, paid.d, paid.w, d, w,
+      data = format("%d %d %d %d %d %.2f|%s", id, payer.d, payer.w, d, w,
          amount, data):sub(1, DATA_LENGTH)
-      send(customer_update_data, amount, amount, data, paid.w, paid.d, id)
+      send(customer_update_data, amount, amount, data, payer.w, payer.d, id)
    else
-      send(customer_update, amount, amount, paid.w, paid.d, id)
+      send(customer_update, amount, amount, payer.w, payer.d, id)
    end
    local w_name, d_name = receive(warehouse_address), receive(district_address)
-   send(history_insert, id, paid.d, paid.w, d, w, amount,
+   send(history_insert, id, payer.d, payer.w, d, w, amount,
       w_name .. "    " .. d_name)
    send(commit)
    complete()
@@ -1041,13 +1046,13 @@ function order_status.draw()
    return {id = id, name = name}
 end
 
-function order_status.execute(asked)
-   local w, d, id = home.w, home.d, asked.id
+function order_status.execute(customer)
+   local w, d, id = home.w, home.d, customer.id
    send(begin_read)
    if id then
       send(customer_by_id, w, d, id)
    else
-      send(customer_by_name, w, d, asked.name)
+      send(customer_by_name, w, d, customer.name)
       id = receive_number(customer_by_name)
    end
    send(last_order, w, d, id)
@@ -1059,21 +1064,21 @@ end
 -- Delivery (clause 2.7) ------------------------------------------------------
 
 -- A district may have no new order; with the null driver, none has one.
-local function row_or_nil(rs)
+local function new_order_row(rs)
    return rs and rs:fetch_row()
 end
 
--- $current_rows: what is committed now, not what the snapshot of the
--- transaction contains.
+-- {current_rows}: the query reads the rows that are committed now, not those in
+-- the snapshot of the transaction.
 local new_order_first = query("new_order_first", "ii", [[
    SELECT no_o_id FROM $new_orders WHERE no_w_id = ? AND no_d_id = ?
-   ORDER BY no_o_id LIMIT 1 $for_update]], row_or_nil)
+   ORDER BY no_o_id LIMIT 1 {for_update}]], new_order_row)
 local new_order_delete = statement("new_order_delete", "iii", [[
    DELETE FROM $new_orders
    WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?]])
 local order_customer = query("order_customer", "iii", [[
    SELECT o_c_id FROM $orders
-   WHERE o_w_id = ? AND o_d_id = ? AND o_id = ? $current_rows]])
+   WHERE o_w_id = ? AND o_d_id = ? AND o_id = ? {current_rows}]])
 local order_carrier = statement("order_carrier", "iiii", [[
    UPDATE $orders SET o_carrier_id = ?
    WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?]])
@@ -1082,49 +1087,50 @@ local lines_delivered = statement("lines_delivered", "iii", [[
    WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?]])
 local lines_amount = query("lines_amount", "iii", [[
    SELECT SUM(ol_amount) FROM $order_line
-   WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ? $current_rows]])
+   WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ? {current_rows}]])
 local customer_deliver = statement("customer_deliver", "niii", [[
    UPDATE $customer SET c_balance = c_balance + ?,
       c_delivery_cnt = c_delivery_cnt + 1
    WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?]])
 
-local skipped -- metric
+local skipped_count -- metric
 
 function delivery.draw()
    return rand.uniform(1, 10) -- the carrier
 end
 
 function delivery.execute(carrier)
-   local w, orders, missing = home.w, {}, 0
+   local w, skipped = home.w, 0
+   local orders = {} -- by district: the id of its oldest new order, or false
    send(begin_write)
-   for i = 1, DISTRICTS do
-      send(new_order_first, w, i)
+   for d = 1, DISTRICTS do
+      send(new_order_first, w, d)
    end
-   for i = 1, DISTRICTS do
-      orders[i] = receive_number(new_order_first) or false
+   for d = 1, DISTRICTS do
+      orders[d] = receive_number(new_order_first) or false
    end
-   for i, o_id in ipairs(orders) do
+   for d, o_id in ipairs(orders) do
       if o_id then
-         send(new_order_delete, w, i, o_id)
-         send(order_customer, w, i, o_id)
-         send(order_carrier, carrier, w, i, o_id)
-         send(lines_delivered, w, i, o_id)
-         send(lines_amount, w, i, o_id)
+         send(new_order_delete, w, d, o_id)
+         send(order_customer, w, d, o_id)
+         send(order_carrier, carrier, w, d, o_id)
+         send(lines_delivered, w, d, o_id)
+         send(lines_amount, w, d, o_id)
       else
-         missing = missing + 1
+         skipped = skipped + 1
       end
    end
-   for i, o_id in ipairs(orders) do
+   for d, o_id in ipairs(orders) do
       if o_id then
-         local customer = receive_number(order_customer)
+         local customer_id = receive_number(order_customer)
          local amount = receive_number(lines_amount) or 0
-         send(customer_deliver, amount, w, i, customer)
+         send(customer_deliver, amount, w, d, customer_id)
       end
    end
    send(commit)
    complete()
-   if missing > 0 then
-      skipped:add(missing)
+   if skipped > 0 then
+      skipped_count:add(skipped)
    end
 end
 
@@ -1164,32 +1170,33 @@ local DECK_MAX = 1000 -- cards
 
 -- Returns a function that draws the next transaction: from a deck if the
 -- weights are numbers of cards (clause 5.2.4.2), otherwise by weight.
-local function mix()
-   local deck, list, whole, cards = {}, {}, true, 0
+local function by_deck_or_weight()
+   local list, total, all_whole = {}, 0, true
    for i, t in ipairs(transactions) do
       list[i] = opt[t.name]
-      whole = whole and list[i] % 1 == 0
-      cards = cards + list[i]
+      total = total + list[i]
+      all_whole = all_whole and list[i] % 1 == 0
    end
-   if not whole or cards > DECK_MAX then
+   if not all_whole or total > DECK_MAX then
       local choose = weights.chooser(list)
       return function()
          return transactions[choose()]
       end
    end
-   for _, t in ipairs(transactions) do
-      for _ = 1, opt[t.name] do
+   local deck = {}
+   for i, t in ipairs(transactions) do
+      for _ = 1, list[i] do
          deck[#deck + 1] = t
       end
    end
    return weights.deck(deck)
 end
 
-local draw_transaction -- the function that mix() returned
-local current   -- the transaction in progress, or the next one
-local input     -- its input
-local started   -- its measurement, which covers all tries
-local is_retry  -- returns whether the event is another try of the last one
+local draw_transaction -- the function that by_deck_or_weight() returned
+local current  -- the transaction in progress, or the next one
+local input    -- of its execute()
+local started  -- the start of its measurement, which covers all tries
+local is_retry -- a function: whether the event is another try of the last one
 
 -- Clause 5.2.5.4: think times are exponential, at most ten times the mean.
 local function think_time(mean)
@@ -1227,14 +1234,14 @@ function thread_init(id)
    end
    terminal = id
    draw_constants()
-   new_orders = sysbench.metric("new_orders")
-   rolled_back = sysbench.metric("rolled_back")
-   skipped = sysbench.metric("deliveries_skipped")
+   new_order_count = sysbench.metric("new_orders")
+   rollback_count = sysbench.metric("rolled_back")
+   skipped_count = sysbench.metric("deliveries_skipped")
    for _, t in ipairs(transactions) do
       t.operation = opt[t.name] > 0 and sysbench.op(t.name)
    end
    is_retry = retry.watch()
-   draw_transaction = mix()
+   draw_transaction = by_deck_or_weight()
    current = draw_transaction()
 end
 
@@ -1244,7 +1251,7 @@ function event()
       input = current.draw()
       started = current.operation:start()
    end
-   forget()
+   reset_queries()
    current.execute(input)
    current.operation:finish(started)
    local last = current
@@ -1263,18 +1270,21 @@ local function require_tables(con)
       count_tables(), function(n) return table_of(n).name end)
 end
 
--- Raises an error if the tables of a set have another size than the options
--- say.
+-- By option: the query for its value when prepare created the tables.
+local SIZES = {
+   {"warehouses", "SELECT COALESCE(MAX(w_id), 0) FROM $warehouse"},
+   {"items", "SELECT COALESCE(MAX(i_id), 0) FROM $item"},
+   {"customers", "SELECT COALESCE(MAX(c_id), 0) FROM $customer WHERE " ..
+      "c_w_id = 1 AND c_d_id = 1"},
+}
+
+-- Raises an error if the tables of a set are empty, or have another size than
+-- the options say.
 local function require_sizes(con, set)
-   for _, size_of in ipairs{
-      {"warehouses", "SELECT MAX(w_id) FROM $warehouse"},
-      {"items", "SELECT MAX(i_id) FROM $item"},
-      {"customers", "SELECT MAX(c_id) FROM $customer WHERE c_w_id = 1 AND " ..
-         "c_d_id = 1"}}
-   do
+   for _, size_of in ipairs(SIZES) do
       local option, sql = size_of[1], size_of[2]
       local size = con:query_row(expand(sql, set))
-      if size and tonumber(size) ~= opt[option] then
+      if size and tonumber(size) ~= opt[option] then -- nil: --mysql-dry-run
          error(format("--%s is %d, but prepare created %s", option,
             opt[option], size), 0)
       end
@@ -1318,10 +1328,10 @@ function sysbench.hooks.check_tables()
    end
    tables.connect_to_each_database(drv, function(con)
       require_tables(con)
+      require_indexes(con, d)
       for set = 1, opt.tables do
          require_sizes(con, set)
       end
-      require_indexes(con, d)
    end)
 end
 
@@ -1329,69 +1339,69 @@ end
 
 local conditions = {}
 
--- Adds a condition. sql returns a row for each violation, ordered, with the
--- values for the message. $name is a table, or a number: $warehouses, $items,
--- $customers, or $delivered, the orders per district that prepare delivered.
--- $in(column): the warehouse is one of those to be checked. Sums are compared
+-- Declares a condition. sql returns a row for each violation, ordered, with the
+-- values for the message. {warehouses}, {items} and {customers} are numbers, as
+-- is {delivered}, the orders per district that prepare delivered. {in column}:
+-- the warehouse in this column is one of those to be checked. Sums are compared
 -- with a tolerance, because SQLite has no decimal numbers.
 local function condition(clause, message, sql)
    conditions[#conditions + 1] = {clause = clause, message = message,
       sql = sql}
 end
 
--- The tables that do not grow. The conditions of the clauses do not cover this.
-local SIZES = "the numbers of rows"
+-- The numbers of rows of the tables that do not grow: no clause requires this.
+local ROWS = "the numbers of rows"
 
-condition(SIZES, "warehouse has %s rows and not %s", [[
-   SELECT n, $warehouses FROM (SELECT COUNT(*) AS n FROM $warehouse) AS t
-   WHERE n <> $warehouses]])
-condition(SIZES, "item has %s rows and not %s", [[
-   SELECT n, $items FROM (SELECT COUNT(*) AS n FROM $item) AS t
-   WHERE n <> $items]])
-condition(SIZES, "warehouse %s has %s districts and not 10", [[
+condition(ROWS, "warehouse has %s rows and not %s", [[
+   SELECT n, {warehouses} FROM (SELECT COUNT(*) AS n FROM $warehouse) AS t
+   WHERE n <> {warehouses}]])
+condition(ROWS, "item has %s rows and not %s", [[
+   SELECT n, {items} FROM (SELECT COUNT(*) AS n FROM $item) AS t
+   WHERE n <> {items}]])
+condition(ROWS, "warehouse %s has %s districts and not 10", [[
    SELECT w_id, COUNT(d_id) FROM $warehouse LEFT JOIN $district
       ON d_w_id = w_id
-   WHERE $in(w_id) GROUP BY w_id HAVING COUNT(d_id) <> 10 ORDER BY 1]])
-condition(SIZES, "warehouse %s has %s rows of stock and not %s", [[
-   SELECT w_id, COUNT(s_i_id), $items FROM $warehouse LEFT JOIN $stock
+   WHERE {in w_id} GROUP BY w_id HAVING COUNT(d_id) <> 10 ORDER BY 1]])
+condition(ROWS, "warehouse %s has %s rows of stock and not %s", [[
+   SELECT w_id, COUNT(s_i_id), {items} FROM $warehouse LEFT JOIN $stock
       ON s_w_id = w_id
-   WHERE $in(w_id) GROUP BY w_id HAVING COUNT(s_i_id) <> $items ORDER BY 1]])
-condition(SIZES, "warehouse %s, district %s has %s customers and not %s", [[
-   SELECT d_w_id, d_id, COUNT(c_id), $customers FROM $district
+   WHERE {in w_id} GROUP BY w_id HAVING COUNT(s_i_id) <> {items} ORDER BY 1]])
+condition(ROWS, "warehouse %s, district %s has %s customers and not %s", [[
+   SELECT d_w_id, d_id, COUNT(c_id), {customers} FROM $district
    LEFT JOIN $customer ON c_w_id = d_w_id AND c_d_id = d_id
-   WHERE $in(d_w_id) GROUP BY d_w_id, d_id HAVING COUNT(c_id) <> $customers
+   WHERE {in d_w_id} GROUP BY d_w_id, d_id HAVING COUNT(c_id) <> {customers}
    ORDER BY 1, 2]])
 condition("3.3.2.1", "warehouse %s: w_ytd is %s, the sum of d_ytd is %s", [[
    SELECT w_id, w_ytd, s FROM $warehouse
    LEFT JOIN (SELECT d_w_id, SUM(d_ytd) AS s FROM $district
-      WHERE $in(d_w_id) GROUP BY d_w_id) AS t ON d_w_id = w_id
-   WHERE $in(w_id) AND (s IS NULL OR ABS(w_ytd - s) >= 0.005) ORDER BY w_id]])
+      WHERE {in d_w_id} GROUP BY d_w_id) AS t ON d_w_id = w_id
+   WHERE {in w_id} AND (s IS NULL OR ABS(w_ytd - s) >= 0.005) ORDER BY w_id]])
 condition("3.3.2.2", "warehouse %s, district %s: d_next_o_id - 1 is %s, " ..
    "the greatest o_id is %s, the greatest no_o_id is %s", [[
    SELECT d_w_id, d_id, d_next_o_id - 1, o, n FROM $district
    LEFT JOIN (SELECT o_w_id, o_d_id, MAX(o_id) AS o FROM $orders
-      WHERE $in(o_w_id) GROUP BY o_w_id, o_d_id) AS t
+      WHERE {in o_w_id} GROUP BY o_w_id, o_d_id) AS t
       ON o_w_id = d_w_id AND o_d_id = d_id
    LEFT JOIN (SELECT no_w_id, no_d_id, MAX(no_o_id) AS n FROM $new_orders
-      WHERE $in(no_w_id) GROUP BY no_w_id, no_d_id) AS u
+      WHERE {in no_w_id} GROUP BY no_w_id, no_d_id) AS u
       ON no_w_id = d_w_id AND no_d_id = d_id
-   WHERE $in(d_w_id) AND (o IS NULL OR d_next_o_id - 1 <> o OR n <> o)
+   WHERE {in d_w_id} AND (o IS NULL OR d_next_o_id - 1 <> o OR n <> o)
    ORDER BY d_w_id, d_id]])
 condition("3.3.2.3", "warehouse %s, district %s: the range of no_o_id has " ..
    "%s numbers and %s rows", [[
    SELECT no_w_id, no_d_id, MAX(no_o_id) - MIN(no_o_id) + 1, COUNT(*)
-   FROM $new_orders WHERE $in(no_w_id) GROUP BY no_w_id, no_d_id
+   FROM $new_orders WHERE {in no_w_id} GROUP BY no_w_id, no_d_id
    HAVING MAX(no_o_id) - MIN(no_o_id) + 1 <> COUNT(*) ORDER BY 1, 2]])
 condition("3.3.2.4", "warehouse %s, district %s: the sum of o_ol_cnt is " ..
    "%s, but there are %s order lines", [[
    SELECT d_w_id, d_id, COALESCE(s, 0), COALESCE(n, 0) FROM $district
    LEFT JOIN (SELECT o_w_id, o_d_id, SUM(o_ol_cnt) AS s FROM $orders
-      WHERE $in(o_w_id) GROUP BY o_w_id, o_d_id) AS t
+      WHERE {in o_w_id} GROUP BY o_w_id, o_d_id) AS t
       ON o_w_id = d_w_id AND o_d_id = d_id
    LEFT JOIN (SELECT ol_w_id, ol_d_id, COUNT(*) AS n FROM $order_line
-      WHERE $in(ol_w_id) GROUP BY ol_w_id, ol_d_id) AS u
+      WHERE {in ol_w_id} GROUP BY ol_w_id, ol_d_id) AS u
       ON ol_w_id = d_w_id AND ol_d_id = d_id
-   WHERE $in(d_w_id) AND COALESCE(s, 0) <> COALESCE(n, 0)
+   WHERE {in d_w_id} AND COALESCE(s, 0) <> COALESCE(n, 0)
    ORDER BY d_w_id, d_id]])
 condition("3.3.2.5", "warehouse %s, district %s, order %s: o_carrier_id is " ..
    "%s, and the order is%s in new_orders", [[
@@ -1399,21 +1409,21 @@ condition("3.3.2.5", "warehouse %s, district %s, order %s: o_carrier_id is " ..
       CASE WHEN no_o_id IS NULL THEN ' not' ELSE '' END
    FROM $orders LEFT JOIN $new_orders
       ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id
-   WHERE $in(o_w_id) AND (o_carrier_id IS NULL) = (no_o_id IS NULL)
+   WHERE {in o_w_id} AND (o_carrier_id IS NULL) = (no_o_id IS NULL)
    ORDER BY o_w_id, o_d_id, o_id]])
 condition("3.3.2.5", "warehouse %s, district %s, order %s is in new_orders " ..
    "and not in orders", [[
    SELECT no_w_id, no_d_id, no_o_id FROM $new_orders LEFT JOIN $orders
       ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id
-   WHERE $in(no_w_id) AND o_id IS NULL ORDER BY no_w_id, no_d_id, no_o_id]])
+   WHERE {in no_w_id} AND o_id IS NULL ORDER BY no_w_id, no_d_id, no_o_id]])
 condition("3.3.2.6", "warehouse %s, district %s, order %s: o_ol_cnt is %s, " ..
    "but there are %s order lines", [[
    SELECT o_w_id, o_d_id, o_id, o_ol_cnt, COALESCE(n, 0) FROM $orders
    LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, COUNT(*) AS n
-      FROM $order_line WHERE $in(ol_w_id)
+      FROM $order_line WHERE {in ol_w_id}
       GROUP BY ol_w_id, ol_d_id, ol_o_id) AS t
       ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
-   WHERE $in(o_w_id) AND o_ol_cnt <> COALESCE(n, 0)
+   WHERE {in o_w_id} AND o_ol_cnt <> COALESCE(n, 0)
    ORDER BY o_w_id, o_d_id, o_id]])
 condition("3.3.2.7", "warehouse %s, district %s, order %s, line %s: " ..
    "ol_delivery_d is%s null, but o_carrier_id is%s null", [[
@@ -1422,20 +1432,20 @@ condition("3.3.2.7", "warehouse %s, district %s, order %s, line %s: " ..
       CASE WHEN o_carrier_id IS NULL THEN '' ELSE ' not' END
    FROM $order_line JOIN $orders
       ON o_w_id = ol_w_id AND o_d_id = ol_d_id AND o_id = ol_o_id
-   WHERE $in(ol_w_id) AND (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL)
+   WHERE {in ol_w_id} AND (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL)
    ORDER BY ol_w_id, ol_d_id, ol_o_id, ol_number]])
 condition("3.3.2.8", "warehouse %s: w_ytd is %s, the sum of h_amount is %s", [[
    SELECT w_id, w_ytd, s FROM $warehouse
    LEFT JOIN (SELECT h_w_id, SUM(h_amount) AS s FROM $history
-      WHERE $in(h_w_id) GROUP BY h_w_id) AS t ON h_w_id = w_id
-   WHERE $in(w_id) AND (s IS NULL OR ABS(w_ytd - s) >= 0.005) ORDER BY w_id]])
+      WHERE {in h_w_id} GROUP BY h_w_id) AS t ON h_w_id = w_id
+   WHERE {in w_id} AND (s IS NULL OR ABS(w_ytd - s) >= 0.005) ORDER BY w_id]])
 condition("3.3.2.9", "warehouse %s, district %s: d_ytd is %s, the sum of " ..
    "h_amount is %s", [[
    SELECT d_w_id, d_id, d_ytd, s FROM $district
    LEFT JOIN (SELECT h_w_id, h_d_id, SUM(h_amount) AS s FROM $history
-      WHERE $in(h_w_id) GROUP BY h_w_id, h_d_id) AS t
+      WHERE {in h_w_id} GROUP BY h_w_id, h_d_id) AS t
       ON h_w_id = d_w_id AND h_d_id = d_id
-   WHERE $in(d_w_id) AND (s IS NULL OR ABS(d_ytd - s) >= 0.005)
+   WHERE {in d_w_id} AND (s IS NULL OR ABS(d_ytd - s) >= 0.005)
    ORDER BY d_w_id, d_id]])
 
 -- a: the amount of the delivered orders of a customer.
@@ -1443,7 +1453,7 @@ local JOIN_DELIVERED = [[
    LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) AS a FROM $orders
       JOIN $order_line
          ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
-      WHERE $in(o_w_id) AND ol_delivery_d IS NOT NULL
+      WHERE {in o_w_id} AND ol_delivery_d IS NOT NULL
       GROUP BY o_w_id, o_d_id, o_c_id) AS t
       ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id ]]
 
@@ -1452,49 +1462,50 @@ condition("3.3.2.10", "warehouse %s, district %s, customer %s: c_balance is " ..
    SELECT c_w_id, c_d_id, c_id, c_balance, COALESCE(a, 0) - COALESCE(p, 0)
    FROM $customer ]] .. JOIN_DELIVERED .. [[
    LEFT JOIN (SELECT h_c_w_id, h_c_d_id, h_c_id, SUM(h_amount) AS p
-      FROM $history WHERE $in(h_c_w_id)
+      FROM $history WHERE {in h_c_w_id}
       GROUP BY h_c_w_id, h_c_d_id, h_c_id) AS v
       ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id
-   WHERE $in(c_w_id) AND
+   WHERE {in c_w_id} AND
       ABS(c_balance - (COALESCE(a, 0) - COALESCE(p, 0))) >= 0.005
    ORDER BY c_w_id, c_d_id, c_id]])
 condition("3.3.2.11", "warehouse %s, district %s: %s orders are not in " ..
    "new_orders, but %s were delivered", [[
    SELECT d_w_id, d_id, COALESCE(o, 0) - COALESCE(n, 0),
-      $delivered + COALESCE(c, 0) FROM $district
+      {delivered} + COALESCE(c, 0) FROM $district
    LEFT JOIN (SELECT o_w_id, o_d_id, COUNT(*) AS o FROM $orders
-      WHERE $in(o_w_id) GROUP BY o_w_id, o_d_id) AS t
+      WHERE {in o_w_id} GROUP BY o_w_id, o_d_id) AS t
       ON o_w_id = d_w_id AND o_d_id = d_id
    LEFT JOIN (SELECT no_w_id, no_d_id, COUNT(*) AS n FROM $new_orders
-      WHERE $in(no_w_id) GROUP BY no_w_id, no_d_id) AS u
+      WHERE {in no_w_id} GROUP BY no_w_id, no_d_id) AS u
       ON no_w_id = d_w_id AND no_d_id = d_id
    LEFT JOIN (SELECT c_w_id, c_d_id, SUM(c_delivery_cnt) AS c FROM $customer
-      WHERE $in(c_w_id) GROUP BY c_w_id, c_d_id) AS v
+      WHERE {in c_w_id} GROUP BY c_w_id, c_d_id) AS v
       ON c_w_id = d_w_id AND c_d_id = d_id
-   WHERE $in(d_w_id) AND
-      COALESCE(o, 0) - COALESCE(n, 0) <> $delivered + COALESCE(c, 0)
+   WHERE {in d_w_id} AND
+      COALESCE(o, 0) - COALESCE(n, 0) <> {delivered} + COALESCE(c, 0)
    ORDER BY d_w_id, d_id]])
 condition("3.3.2.12", "warehouse %s, district %s, customer %s: c_balance + " ..
    "c_ytd_payment is %s, but delivered orders are %s", [[
    SELECT c_w_id, c_d_id, c_id, c_balance + c_ytd_payment, COALESCE(a, 0)
    FROM $customer ]] .. JOIN_DELIVERED .. [[
-   WHERE $in(c_w_id) AND
+   WHERE {in c_w_id} AND
       ABS((c_balance + c_ytd_payment) - COALESCE(a, 0)) >= 0.005
    ORDER BY c_w_id, c_d_id, c_id]])
 
--- Warehouses that a user checks at a time: all users have work. After a run
--- (--check), the main state checks alone and reads each table as a whole.
+-- Returns the number of warehouses in a range, which one user checks: all users
+-- have work. After a run (--check), the main state checks alone and reads each
+-- table as a whole.
 local function range_size()
    local users = sysbench.cmdline.main_state and 1 or opt.threads
    return math.ceil(opt.warehouses / users)
 end
 
--- Returns the condition on a column for warehouses of range `r`. The first and
--- the last range include numbers below 1 and above --warehouses.
-local function in_range(r, column)
-   local first, last = (r - 1) * range_size() + 1, r * range_size()
+-- Returns SQL: the warehouse in the column is in this range (1, 2 ...). The
+-- first and the last range include numbers below 1 and above --warehouses.
+local function in_range(range, column)
+   local first, last = (range - 1) * range_size() + 1, range * range_size()
    local text = "1 = 1"
-   if r > 1 then
+   if range > 1 then
       text = text .. format(" AND %s >= %d", column, first)
    end
    if last < opt.warehouses then
@@ -1503,14 +1514,14 @@ local function in_range(r, column)
    return text
 end
 
--- Returns the violation of a condition in a range of a set's warehouses, or
--- nil.
-local function violation(con, set, r, c)
-   if r > 1 and not c.sql:find("$in", 1, true) then
+-- Returns the message about a condition (an element of `conditions`) that is
+-- violated in a range of a set's warehouses, or nil.
+local function violation(con, set, range, c)
+   if range > 1 and not c.sql:find("{in ", 1, true) then
       return nil -- it is about the whole table
    end
-   local sql = c.sql:gsub("%$in%((.-)%)", function(column)
-      return in_range(r, column)
+   local sql = c.sql:gsub("{in (.-)}", function(column)
+      return in_range(range, column)
    end)
    sql = expand(sql, set, {warehouses = opt.warehouses, items = opt.items,
       customers = opt.customers, delivered = delivered_orders()})
@@ -1534,17 +1545,18 @@ end
 
 local VIOLATIONS = "violations" -- a counter of all users
 
--- All users call this; each checks some conditions on some warehouses.
+-- All users call this; each checks some conditions on some ranges of
+-- warehouses. The user that finds the first violation raises the error.
 function commands.check()
-   local ranges = math.ceil(opt.warehouses / range_size())
-   local first -- the first violation; only in the user that found it
+   local ranges = math.ceil(opt.warehouses / range_size()) -- per set
+   local first -- the first violation of all users, if this user found it
    tables.command_on_each_database(function(con, _, _, database)
       require_tables(con)
       local count = opt.tables * ranges * #conditions
       tables.divide_work("conditions to check", count, function(i)
-         local range = floor((i - 1) / #conditions) -- of all sets, from 0
-         local found = violation(con, floor(range / ranges) + 1,
-            range % ranges + 1, conditions[(i - 1) % #conditions + 1])
+         local part = floor((i - 1) / #conditions) -- a range of a set, from 0
+         local found = violation(con, floor(part / ranges) + 1,
+            part % ranges + 1, conditions[(i - 1) % #conditions + 1])
          if not found then
             return
          end
@@ -1581,8 +1593,9 @@ local function new_orders_per_minute(stat)
    return m and stat.time_interval > 0 and m.sum * 60 / stat.time_interval or 0
 end
 
--- Returns the line of a kind of transaction.
-local function line_of(t, op, total)
+-- Returns the line of a kind of transaction. op: its operation of the run;
+-- total: the number of all transactions.
+local function transaction_line(t, op, total)
    local p90 = op.percentile(90)
    return format("%-14s %10.0f %8.2f %6s %10.3f %10.3f %10.3f %8.0f %5s",
       t.name, op.count, 100 * op.count / total, t.share and ">= " .. t.share or
@@ -1600,7 +1613,8 @@ local function how_sent()
 end
 
 local function final_report(stat)
-   local operations, total, missed = stat.operations or {}, 0, {}
+   local operations, metrics = stat.operations or {}, stat.metrics
+   local total, missed = 0, {}
    local lines = {format("%-14s %10s %8s %6s %10s %10s %10s %8s %5s",
       "Transaction", "count", "share %", "spec", "avg ms", "90% ms", "max ms",
       "limit", "kept")}
@@ -1611,7 +1625,7 @@ local function final_report(stat)
       local op = operations[t.name]
       local count = op and op.count or 0
       if count > 0 then
-         lines[#lines + 1] = line_of(t, op, total)
+         lines[#lines + 1] = transaction_line(t, op, total)
       end
       if t.share and total > 0 and 100 * count / total < t.share then
          missed[#missed + 1] = "share of " .. t.name
@@ -1623,12 +1637,11 @@ local function final_report(stat)
    lines[#lines + 1] = "Minimum shares and limits: " .. (#missed == 0 and
       "kept" or "missed the " .. table.concat(missed, ", the "))
    lines[#lines + 1] = "Statements: " .. how_sent()
-   local metrics = stat.metrics
    local orders = metrics.new_orders and metrics.new_orders.sum or 0
-   local back = metrics.rolled_back and metrics.rolled_back.sum or 0
+   local rollbacks = metrics.rolled_back and metrics.rolled_back.sum or 0
    lines[#lines + 1] = format("New orders/min: %.2f (%.0f, of which %.0f, " ..
       "%.2f %%, were rolled back as specified)", new_orders_per_minute(stat),
-      orders, back, orders > 0 and 100 * back / orders or 0)
+      orders, rollbacks, orders > 0 and 100 * rollbacks / orders or 0)
    lines[#lines + 1] = "This is not a TPC-C result, which needs an audit."
    return table.concat(lines, "\n")
 end
