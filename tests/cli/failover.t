@@ -131,7 +131,7 @@ A write that COMMIT refuses, by a deferred constraint. SQLite has not stored it.
   $ failover --time=0 --events=9 --db-init-sql='PRAGMA foreign_keys = on' \
   >     --verbosity=3 --record=refused run >out 2>err || cat err
   $ told <out
-  failover: 2 failed transactions, first at 0.* s; COMMIT refused: 2; COMMIT without an answer: 0 (glob)
+  failover: 2 failed transactions, first at 0.* s; COMMIT refused: 2; COMMIT of unknown outcome: 0 (glob)
   failover: 9 acknowledged writes: 0 lost, 0 stored more than once; 0 of unknown outcome, of which 0 are stored; 2 refused, of which 0 are stored
   $ cat refused
   user 0 start 0 last 11 unknown refused 5 10
@@ -148,12 +148,12 @@ A user of a run with stages that comes again continues with what it has publishe
 
 Outages. The null driver loses connections; nothing is stored, so nothing is verified.
 
-  $ unanswered() { sed -n 's/.*COMMIT without an answer: //p' out; }
+  $ unanswered() { sed -n 's/.*COMMIT of unknown outcome: //p' out; }
   $ lossy() { sysbench failover --db-driver=null --null-failure=lost --time=0 \
   >     --events=2000 --null-failure-rate=0.01 --rand-seed=1 "$@" run >out 2>err || cat err; }
   $ count() { awk -v name="$1" '$1 == name { print $2; exit }' out; }
   $ lossy --threads=2 --report-operations
-  $ grep -c 'first at [0-9.]* s; COMMIT refused: 0; COMMIT without' out
+  $ grep -c 'first at [0-9.]* s; COMMIT refused: 0; COMMIT of unk' out
   1
   $ grep 'still failing' out
   failover: users still failing at the end: 0
@@ -215,6 +215,24 @@ waits for the error of user 0, and has a clock that is behind.
   >     --time=0 --events=4000 --threads=2 --rand-seed=1 run >out 2>err || cat err
   $ grep -o 'first at [0-9.]* s' out
   first at 0.250 s
+
+A server that accepts writes, but cannot read those of the run.
+
+  $ cat >unreadable.lua <<EOF
+  > dofile(os.getenv("SB_SRCDIR") .. "/tests/lua/failover.lua")
+  > local verify = done
+  > function done()
+  >    sysbench.sql.driver():connect():query(
+  >       "ALTER TABLE failover RENAME TO unreadable")
+  >    verify()
+  > end
+  > EOF
+  $ sysbench unreadable.lua --db-driver=sqlite --time=0 --events=5 --verify-wait=0 \
+  >     --record=unread run 2>&1 | grep -o 'because .* no such table: failover'
+  because they cannot be read (the command check with --record verifies them later): * no such table: failover (glob)
+  $ sqlite3 sbtest.sqlite 'ALTER TABLE unreadable RENAME TO failover'
+  $ failover check --record=unread | told | tail -n 1
+  failover: 5 acknowledged writes: 0 lost, 0 stored more than once; 0 of unknown outcome, of which 0 are stored
 
 The time in which users close their connections is no time without service.
 

@@ -12,7 +12,7 @@ local check = require("sb.check")
 local options = require("sb.options")
 local tables = require("sb.tables")
 
-local user, kind = sysbench.user, sysbench.sql.type
+local user, types = sysbench.user, sysbench.sql.type
 
 -- Options --------------------------------------------------------------------
 
@@ -26,15 +26,16 @@ sysbench.cmdline.options = options.with_table_options{
       options.validate_table_name},
    users = {"Users for which prepare creates a marker; a run may have fewer " ..
       "threads", 1000, int, min = 1, max = 1e6},
-   unknown = {"What a user does with a write whose COMMIT got no answer: " ..
-      "skip (continue with the next one), look (repeat it unless it is " ..
-      "stored), repeat", "skip", values = {"skip", "look", "repeat"}},
+   unknown = {"What a user does with a write after a COMMIT of unknown " ..
+      "outcome: skip (continue with the next one), look (repeat it unless " ..
+      "it is stored), repeat", "skip", values = {"skip", "look", "repeat"}},
    verify = {"Verify after the run that all acknowledged writes are stored " ..
       "once", true},
    verify_wait = {"Seconds to wait for a server that accepts writes, to " ..
       "verify those of the run", 60, int, min = 0, max = 86400},
    record = {"File: run writes to it which writes were acknowledged; check " ..
       "verifies them", ""},
+   -- An option of the program, which is off for other workloads.
    db_reconnect = {"reconnect after a lost connection, and restart the event",
       true},
 }
@@ -92,6 +93,7 @@ function commands.prepare(opt)
 end
 
 function commands.warmup()
+   -- The tables are small.
 end
 
 function commands.cleanup(opt)
@@ -103,12 +105,11 @@ function commands.cleanup(opt)
    con:disconnect()
 end
 
--- What users tell the main state ---------------------------------------------
+-- Sequences, by which users report to the main state -------------------------
 --
--- Users publish numbers as sequences, because the main state can read them at
--- any time, even after a user has failed. raise() keeps the greatest number.
--- Times are in seconds since the start of the measured part; sequences have
--- microseconds.
+-- The main state can read sequences at any time, even after a user has failed.
+-- raise() keeps the greatest number. Times are in seconds since the start of
+-- the measured part; sequences have microseconds.
 
 local NEVER = 2 ^ 50 / 1e6 -- later than the end of any run
 
@@ -120,7 +121,8 @@ local function published(sequence)
    return sequence:last() / 1e6
 end
 
--- The earliest of several times is kept as the longest time before NEVER.
+-- A sequence keeps the greatest number, so the earliest of several times is
+-- published as the time from it to NEVER.
 local function publish_earliest(sequence, seconds)
    publish(sequence, NEVER - seconds)
 end
@@ -131,7 +133,8 @@ end
 
 local looked_up = {} -- by prefix: looking up a sequence takes a lock
 
-local function sequences(prefix, names)
+-- Returns sequences by their names without the prefix.
+local function look_up(prefix, names)
    local list = looked_up[prefix]
    if not list then
       list = {}
@@ -143,27 +146,32 @@ local function sequences(prefix, names)
    return list
 end
 
--- Returns the sequences of all users: the number of users; how many
--- transactions failed, and when the first one did (earliest); when the last
--- success was; how many COMMITs were unknown or refused; how many users have
--- ended their last transaction, and when the last of them did.
-local function of_all_users(opt)
-   return sequences("failover " .. opt.table_name .. " ", {"users", "errors",
+-- Returns the sequences that all users share:
+--   users             their number
+--   errors            the number of transactions that failed
+--   first_error       the time when the first one failed (earliest)
+--   success           the time of the last success
+--   unknown, refused  the numbers of COMMITs with these outcomes
+--   ended, last_end   the number of users that have ended their last
+--                     transaction, and the time when the last of them did
+local function shared_sequences(opt)
+   return look_up("failover " .. opt.table_name .. " ", {"users", "errors",
       "first_error", "success", "unknown", "refused", "ended", "last_end"})
 end
 
 -- Returns the sequences of one user:
 --   start             the last write before the run, plus 1; 0: not known
 --   last              the last write of the run
---   failed            the first error of its last outage
---   recovered         its first success after an outage
+--   failed            the time of the first error of its last outage
+--   recovered         the time of its first success after an outage
 --   worst             the longest time from a first error to the next success,
 --   worst_start       and when it began
 --   gap, gap_start    the same from one success of any user to the next
---   unknown, refused  numbers of writes, see append() and numbers_of()
-local function of_user(opt, tid)
-   local prefix = string.format("failover %s %d ", opt.table_name, tid)
-   local all = sequences(prefix, {"start", "last", "failed", "recovered",
+--   unknown, refused  lists of its writes with these outcomes: see append() and
+--                     numbers_of()
+local function user_sequences(opt, user_no)
+   local prefix = string.format("failover %s %d ", opt.table_name, user_no)
+   local all = look_up(prefix, {"start", "last", "failed", "recovered",
       "worst", "worst_start", "gap", "gap_start"})
    for _, list in ipairs{"unknown", "refused"} do
       all[list] = {name = prefix .. list .. " ",
@@ -172,7 +180,7 @@ local function of_user(opt, tid)
    return all
 end
 
--- A list of numbers: number i is in the sequence with the name `name` .. i.
+-- A list has a sequence for each of its numbers, `name` .. i for number i.
 local function append(list, number)
    sysbench.sequence(list.name .. list.count:next(), number)
 end
@@ -198,9 +206,9 @@ local acknowledged, unknown, refused, failing, outage -- metrics
 
 local next_write   -- the number that is written next
 local maybe_stored -- whether an earlier COMMIT of it had an unknown outcome
-local must_move    -- whether to connect to another server first
-local has_moved    -- whether this user did so since its last success
-local phase        -- "before" COMMIT, or "commit"
+local must_move    -- whether the user must connect to another server first
+local has_moved    -- whether it has done so since its last success
+local phase        -- of the transaction: "before" COMMIT, or "commit"
 
 -- Of the first transaction that failed since the last success: its start, in
 -- seconds since the start of the run, and its error, in seconds of the measured
@@ -212,23 +220,23 @@ local longest, worst
 
 -- Errors --------------------------------------------------------------------
 
--- The server is alive, but another one has its task now: error numbers of
--- MySQL, states of PostgreSQL.
+-- Another server accepts writes now: error numbers of MySQL, states of
+-- PostgreSQL.
 local wrong_server = {
    [1047] = true, [1053] = true, [1290] = true, [1792] = true, [1836] = true,
    [3100] = true, ["25006"] = true,
 }
 -- The statement failed, but the same one may succeed soon: the server is
 -- starting, stopping or full, or another transaction was in the way.
-local passing = {
+local temporary = {
    [1040] = true, [1180] = true, [1205] = true, [1317] = true, [1927] = true,
    [3032] = true, [3101] = true, [9001] = true,
    ["53300"] = true, ["57P01"] = true, ["57P02"] = true, ["57P03"] = true,
 }
--- An answer to COMMIT after which the transaction is rolled back for certain:
--- error numbers of MySQL; of PostgreSQL, classes of states. Others, such as
--- 1180, 3100 and the errors of proxies, also occur when it was sent to other
--- servers before.
+-- Errors of COMMIT that prove that the transaction was rolled back: error
+-- numbers of MySQL, classes of states of PostgreSQL. Other errors, such as
+-- 1180, 3100 and those of proxies, also occur after the transaction was sent to
+-- other servers.
 local refusal = {
    [1205] = true, [1213] = true, [1290] = true, [1792] = true, [1836] = true,
    [3101] = true,
@@ -245,11 +253,12 @@ local function is_lost(err)
    return not err.connection:is_alive()
 end
 
--- Errors of the two lists are always retried. After the first success of any
--- user, all errors are, except a lost connection without --db-reconnect, and
--- errors while the program resets a connection ("<reset>").
+-- The program calls this for errors that it would not retry. The errors of the
+-- two lists are always retried. After the first success of any user, all errors
+-- are, except a lost connection without --db-reconnect, and errors while the
+-- program resets a connection ("<reset>").
 function sysbench.hooks.sql_error_ignorable(err)
-   if in_list(wrong_server, err) or in_list(passing, err) then
+   if in_list(wrong_server, err) or in_list(temporary, err) then
       return true
    elseif not shared or shared.success:last() == 0 then
       return false
@@ -263,10 +272,10 @@ local function is_refusal(err)
    if type(err) ~= "table" or not err.connection or is_lost(err) then
       return false
    end
-   local dialect, code = drv:dialect(), tonumber(err.sql_errno)
-   if dialect == "sqlite" then
+   local database, code = drv:dialect(), tonumber(err.sql_errno)
+   if database == "sqlite" then
       return code % 256 ~= SQLITE_IOERR
-   elseif dialect == "pgsql" then
+   elseif database == "pgsql" then
       return refusal_class[err.sql_state:sub(1, 2)] and
          err.sql_state ~= UNKNOWN_COMPLETION
    end
@@ -283,8 +292,8 @@ local function prepare_statements()
       "VALUES (?, ?)"):format(opt.table_name), "write")
    look = con:prepare(("SELECT COUNT(*) FROM %s WHERE write_no = ? AND " ..
       "user_no = ?"):format(opt.table_name), "look")
-   number = update:bind_create(kind.BIGINT)
-   owner = update:bind_create(kind.INT)
+   number = update:bind_create(types.BIGINT)
+   owner = update:bind_create(types.INT)
    owner:set(sysbench.tid)
    update:bind_param(number, owner)
    insert:bind_param(number, owner)
@@ -348,7 +357,7 @@ end
 
 -- Transactions --------------------------------------------------------------
 
-local function stored()
+local function is_stored()
    local rs = look:execute()
    local row = rs and rs:fetch_row()
    return row and tonumber(row[1]) > 0
@@ -362,7 +371,7 @@ local function transaction()
    con:query(d.begin_write)
    number:set(next_write)
    update:execute()
-   if maybe_stored and opt.unknown == "look" and stored() then
+   if maybe_stored and opt.unknown == "look" and is_stored() then
       con:query("ROLLBACK")
       return
    end
@@ -414,9 +423,9 @@ local function give_up(list)
    next_write = next_write + 1
 end
 
--- COMMIT failed. If an earlier COMMIT of this write had an unknown outcome, a
--- refusal now does not prove that it is not stored.
-local function not_committed(err)
+-- If an earlier COMMIT of this write had an unknown outcome, a refusal now does
+-- not prove that it is not stored.
+local function commit_failed(err)
    if is_refusal(err) then
       refused:add()
       shared.refused:next()
@@ -449,19 +458,19 @@ local function failed(err, began)
       end
    end
    if phase == "commit" then
-      not_committed(err)
+      commit_failed(err)
    end
 end
 
 -- Rolls back here, because an error of the program's own rollback would end the
--- run. A lost connection is left to the program.
+-- run. The program reconnects after a lost connection.
 local function roll_back(err)
    if type(err) ~= "table" or not err.connection or is_lost(err) then
       return
    end
    must_move = in_list(wrong_server, err) or not pcall(con.reset, con)
    if must_move then
-      err.connection = nil
+      err.connection = nil -- so that the program does not roll back on it
    end
 end
 
@@ -482,9 +491,9 @@ local function create_metrics()
       "failed to its next success"})
 end
 
--- A user may come again in the same run (--stages). Then it continues after its
--- last write even if that is lost, so that the loss is found, and with what it
--- has published.
+-- last: the last write that is stored. If the user has been in this run before
+-- (--stages), it continues with the figures that it has published, and after
+-- its last write even if that is lost, so that the loss is found.
 local function continue_after(last)
    if mine.start:last() == 0 then -- 0: not set
       mine.start:raise(last + 1)
@@ -508,8 +517,8 @@ function thread_init()
    end
    drv = sysbench.sql.driver()
    d = dialect.of(drv)
-   shared = of_all_users(opt)
-   mine = of_user(opt, sysbench.tid)
+   shared = shared_sequences(opt)
+   mine = user_sequences(opt, sysbench.tid)
    shared.users:raise(sysbench.tid + 1)
    create_metrics()
    local last, highest = connect_and_find_last()
@@ -563,20 +572,21 @@ end
 
 -- Records of acknowledged writes ---------------------------------------------
 
--- A record is an array of {user, start, last, unknown = {numbers in order},
--- refused = {the same}}: all other writes after start, up to last, are
--- acknowledged.
+-- A record is an array of {user_no, start, last, unknown = {numbers in order},
+-- refused = {numbers in order}}: all other writes of the user after start, up
+-- to last, are acknowledged.
 local LINE = "user (%d+) start (%d+) last (%d+) unknown([ %d]*) refused([ %d]*)"
 
 -- Returns the record of the run.
 local function record_of_run(opt)
    local record = {}
-   for tid = 0, of_all_users(opt).users:last() - 1 do
-      local user = of_user(opt, tid)
-      if user.start:last() > 0 then
-         record[#record + 1] = {user = tid, start = user.start:last() - 1,
-            last = user.last:last(), unknown = numbers_of(user.unknown),
-            refused = numbers_of(user.refused)}
+   for user_no = 0, shared_sequences(opt).users:last() - 1 do
+      local of_user = user_sequences(opt, user_no)
+      local start = of_user.start:last()
+      if start > 0 then
+         record[#record + 1] = {user_no = user_no, start = start - 1,
+            last = of_user.last:last(), unknown = numbers_of(of_user.unknown),
+            refused = numbers_of(of_user.refused)}
       end
    end
    return record
@@ -605,8 +615,8 @@ local function write_record(record, path)
    end
    for _, r in ipairs(record) do
       file:write(string.format(
-         "user %d start %.0f last %.0f unknown%s refused%s\n", r.user, r.start,
-         r.last, join(r.unknown), join(r.refused)))
+         "user %d start %.0f last %.0f unknown%s refused%s\n", r.user_no,
+         r.start, r.last, join(r.unknown), join(r.refused)))
    end
    if not file:close() then
       error("--record: cannot write " .. path, 0)
@@ -620,14 +630,15 @@ local function read_record(path)
    end
    local record = {}
    for line in file:lines() do
-      local user, start, last, unknown, refused = line:match("^" .. LINE .. "$")
-      if not user then
+      local user_no, start, last, unknown, refused =
+         line:match("^" .. LINE .. "$")
+      if not user_no then
          error(string.format("--record: %s:%d is not a line of a record",
             path, #record + 1), 0)
       end
-      record[#record + 1] = {user = tonumber(user), start = tonumber(start),
-         last = tonumber(last), unknown = split(unknown),
-         refused = split(refused)}
+      record[#record + 1] = {user_no = tonumber(user_no),
+         start = tonumber(start), last = tonumber(last),
+         unknown = split(unknown), refused = split(refused)}
    end
    file:close()
    return record
@@ -637,26 +648,26 @@ end
 
 local PAGE = 5000 -- numbers that are read at a time
 local NAMED = 10 -- ranges of numbers that a message names
-local AGAIN = 0.5 -- seconds after which a server is looked for again
+local RETRY_EVERY = 0.5 -- seconds between attempts to find a server
 local SETTLE = 1 -- seconds after which missing writes are looked for again
 
--- Adds numbers first to last of a user to a list of ranges.
-local function add(list, user, first, last)
+-- Adds write n of a user to a list of ranges.
+local function add(list, user_no, n)
    local range = list[#list]
-   if range and range.user == user and range.last == first - 1 then
-      range.last = last
+   if range and range.user_no == user_no and range.last == n - 1 then
+      range.last = n
    else
-      list[#list + 1] = {user = user, first = first, last = last}
+      list[#list + 1] = {user_no = user_no, first = n, last = n}
    end
-   list.count = list.count + last - first + 1
+   list.count = list.count + 1
 end
 
--- Returns a text that names the numbers of a list.
+-- Returns a text that names the writes of a list.
 local function names(list)
    local words = {}
    for i = 1, math.min(#list, NAMED) do
       local r = list[i]
-      words[i] = string.format("user %d: %.0f", r.user, r.first) ..
+      words[i] = string.format("user %d: %.0f", r.user_no, r.first) ..
          (r.last > r.first and string.format("-%.0f", r.last) or "")
    end
    if #list > NAMED then
@@ -665,13 +676,14 @@ local function names(list)
    return table.concat(words, ", ")
 end
 
--- Calls f(number, times stored) for the numbers of a user after `after`.
-local function each_stored(con, opt, user, after, f)
+-- Calls f(n, times) for each write n > after of a user: it is stored so many
+-- times.
+local function each_stored(con, opt, user_no, after, f)
    local read
    repeat
       local rs = con:query(string.format("SELECT write_no, COUNT(*) FROM " ..
          "%s WHERE user_no = %d AND write_no > %.0f GROUP BY write_no " ..
-         "ORDER BY write_no LIMIT %d", opt.table_name, user, after, PAGE))
+         "ORDER BY write_no LIMIT %d", opt.table_name, user_no, after, PAGE))
       read = rs and rs.nrows or 0
       for _ = 1, read do
          local row = rs:fetch_row()
@@ -681,8 +693,8 @@ local function each_stored(con, opt, user, after, f)
    until read < PAGE
 end
 
--- Returns a table: number of a write that is not acknowledged -> "unknown" or
--- "refused".
+-- Returns the outcomes of the writes that are not acknowledged, by number:
+-- "unknown" or "refused".
 local function outcomes(r)
    local of = {}
    for _, outcome in ipairs{"unknown", "refused"} do
@@ -693,29 +705,30 @@ local function outcomes(r)
    return of
 end
 
--- Compares the writes of a user with those that are stored.
+-- Compares the writes of a user, an element of a record, with those that are
+-- stored, and adds the differences to `found`.
 local function compare(con, opt, r, found)
-   local at, outcome = r.start, outcomes(r) -- numbers up to `at` are done
-   local function missing(last)
+   local at, outcome = r.start, outcomes(r) -- writes up to `at` are compared
+   local function are_missing(last) -- the writes from at + 1 to last
       for n = at + 1, math.min(last, r.last) do
          if not outcome[n] then
-            add(found.lost, r.user, n, n)
+            add(found.lost, r.user_no, n)
          end
       end
    end
-   each_stored(con, opt, r.user, r.start, function(n, times)
-      missing(n - 1)
+   each_stored(con, opt, r.user_no, r.start, function(n, times)
+      are_missing(n - 1)
       at = n
       if outcome[n] == "unknown" then
          found.unknown_stored = found.unknown_stored + 1
       elseif outcome[n] == "refused" then
-         add(found.refused_stored, r.user, n, n)
+         add(found.refused_stored, r.user_no, n)
       end
       if times > 1 then
-         add(found.doubled, r.user, n, n)
+         add(found.doubled, r.user_no, n)
       end
    end)
-   missing(r.last)
+   are_missing(r.last)
    found.unknown = found.unknown + #r.unknown
    found.refused = found.refused + #r.refused
    found.acknowledged = found.acknowledged + r.last - r.start - #r.unknown -
@@ -743,32 +756,35 @@ local function read_writes(con, opt, record)
    return found
 end
 
-local wrongs = {
-   {"lost", "lost", "acknowledged writes that were lost: %.0f"},
-   {"doubled", "doubled", "writes that are stored more than once: %.0f"},
-   {"refused_stored", "refused, but stored",
-      "writes that were refused, but are stored: %.0f"},
+-- The lists in `found` that must be empty, with their texts.
+local problems = {
+   {list = "lost", title = "lost",
+      error = "acknowledged writes that were lost: %.0f"},
+   {list = "doubled", title = "doubled",
+      error = "writes that are stored more than once: %.0f"},
+   {list = "refused_stored", title = "refused, but stored",
+      error = "writes that were refused, but are stored: %.0f"},
 }
 
--- Prints what was found; raises an error if the writes are not what the server
--- has answered.
-local function tell(found)
+-- Prints the result of a comparison; raises an error if the stored writes
+-- contradict the answers of the server.
+local function report(found)
    local refused = found.refused > 0 and string.format("; %.0f refused, of " ..
       "which %.0f are stored", found.refused, found.refused_stored.count) or ""
    tables.print("failover: %.0f acknowledged writes: %.0f lost, %.0f stored " ..
       "more than once; %.0f of unknown outcome, of which %.0f are stored%s",
       found.acknowledged, found.lost.count, found.doubled.count,
       found.unknown, found.unknown_stored, refused)
-   local texts = {}
-   for _, wrong in ipairs(wrongs) do
-      local list = found[wrong[1]]
+   local errors = {}
+   for _, problem in ipairs(problems) do
+      local list = found[problem.list]
       if list.count > 0 then
-         tables.print("failover: %s: %s", wrong[2], names(list))
-         texts[#texts + 1] = wrong[3]:format(list.count)
+         tables.print("failover: %s: %s", problem.title, names(list))
+         errors[#errors + 1] = problem.error:format(list.count)
       end
    end
-   if #texts > 0 then
-      error("failover: " .. table.concat(texts, ", "), 0)
+   if #errors > 0 then
+      error("failover: " .. table.concat(errors, ", "), 0)
    end
 end
 
@@ -779,26 +795,27 @@ local function message(err)
    return type(err) == "table" and tostring(err.sql_errmsg) or tostring(err)
 end
 
--- Returns options for a connection that waits at most this many seconds.
-local function limits(name, seconds)
+-- Returns options for a connection that waits at most this many seconds: the
+-- time limits of the driver, unless they are shorter.
+local function time_limits(driver_name, seconds)
    local options = {}
    seconds = math.max(1, math.ceil(seconds))
-   for _, what in ipairs{"connect_timeout", "read_timeout"} do
-      local given = sysbench.opt[name .. "_" .. what]
+   for _, limit in ipairs{"connect_timeout", "read_timeout"} do
+      local given = sysbench.opt[driver_name .. "_" .. limit]
       if given and (given == 0 or given > seconds) then
-         options[what] = seconds
+         options[limit] = seconds
       end
    end
    return options
 end
 
--- Fails if the server is a standby, or not part of its cluster. If it is a
--- member that is behind, it reads only after it has applied the writes of the
--- others.
-local function require_writable(con, opt, dialect)
+-- Fails if the server is a standby, or not part of its cluster. With
+-- wsrep_sync_wait, a member that is behind reads only after it has applied the
+-- writes of the others.
+local function require_writable(con, opt, database)
    con:query(string.format("UPDATE %s SET runs = runs WHERE user_no = -1",
       markers_name(opt)))
-   if dialect == "mysql" and
+   if database == "mysql" and
       con:query_row("SHOW VARIABLES LIKE 'wsrep_sync_wait'")
    then
       con:query("SET SESSION wsrep_sync_wait = 1")
@@ -811,58 +828,66 @@ local addresses = {
       "current_setting('port')",
 }
 
-local function print_address(con, dialect)
-   if not addresses[dialect] then
+local function print_address(con, database)
+   if not addresses[database] then
       return
    end
-   local ok, address = pcall(con.query_row, con, addresses[dialect])
+   local ok, address = pcall(con.query_row, con, addresses[database])
    if ok and address then
       tables.print("failover: verifying the writes on %s", address)
    end
 end
 
--- Returns what was found on a server; or nil and why it cannot be read.
+-- Returns the result of the comparison on a server; or nil, a text about the
+-- failure, and the error.
 local function try_verify(opt, record, seconds)
    local drv = sysbench.sql.driver()
-   local con, why = drv:try_connect(limits(drv:name(), seconds))
+   local failure = "no server accepts writes"
+   local con, err = drv:try_connect(time_limits(drv:name(), seconds))
    if not con then
-      return nil, message(why)
+      return nil, failure, message(err)
    end
-   local dialect = drv:dialect()
    local ok, found = pcall(function()
-      require_writable(con, opt, dialect)
-      print_address(con, dialect)
+      require_writable(con, opt, drv:dialect())
+      failure = "they cannot be read"
+      print_address(con, drv:dialect())
       return read_writes(con, opt, record)
    end)
    pcall(con.disconnect, con)
-   return ok and found, message(found)
+   if not ok then
+      return nil, failure, message(found)
+   end
+   return found
 end
 
 -- Verifies the record on a server that accepts writes within --verify-wait.
 local function verify(opt, record)
-   local deadline, told = clock() + opt.verify_wait, false
+   local deadline, is_waiting = clock() + opt.verify_wait, false
    while true do
-      local found, why = try_verify(opt, record, deadline - clock())
+      local found, failure, err = try_verify(opt, record, deadline - clock())
       local left = deadline - clock()
       if found then
-         return tell(found)
+         return report(found)
       elseif left <= 0 then
-         error("failover: the writes are not verified, because no server " ..
-            "accepts writes" .. (opt.record ~= "" and " (the command " ..
-            "check with --record verifies them later)" or "") .. ": " .. why, 0)
-      elseif not told then
+         local later = opt.record == "" and "" or
+            " (the command check with --record verifies them later)"
+         error(string.format("failover: the writes are not verified, " ..
+            "because %s%s: %s", failure, later, err), 0)
+      elseif not is_waiting then
          tables.print("failover: waiting up to %.0f s for a server to " ..
-            "verify the writes: %s", left, why)
-         told = true
+            "verify the writes: %s", left, err)
+         is_waiting = true
       end
-      sleep(math.min(AGAIN, left))
+      sleep(math.min(RETRY_EVERY, left))
    end
 end
 
 -- Check ----------------------------------------------------------------------
 
--- Returns what is wrong with the row of a marker and its writes; or nil.
-local function wrong(writes, last, stored, different, highest)
+-- Returns a text about a contradiction between a marker (writes, last) and the
+-- writes of its user (stored rows, different numbers, the highest number); or
+-- nil.
+local function contradiction(writes, last, stored, different, highest)
    if stored ~= different then
       return string.format("surplus copies of its writes: %.0f",
          stored - different)
@@ -889,9 +914,9 @@ local function check_markers(con, opt)
       for i = 1, 6 do
          row[i] = tonumber(row[i])
       end
-      local why = wrong(unpack(row, 2, 6))
-      if why then
-         tables.print("%s: user %d: %s", opt.table_name, row[1], why)
+      local problem = contradiction(unpack(row, 2, 6))
+      if problem then
+         tables.print("%s: user %d: %s", opt.table_name, row[1], problem)
          problems = problems + 1
       end
       rows = rows + row[4]
@@ -917,7 +942,7 @@ function commands.check(opt)
          opt.table_name, rows)
    end
    if opt.record ~= "" then
-      tell(read_writes(con, opt, read_record(opt.record)))
+      report(read_writes(con, opt, read_record(opt.record)))
    end
    con:disconnect()
    if problems > 0 then
@@ -964,16 +989,16 @@ end
 
 -- Calls f with the sequences of each user.
 local function each_user(opt, f)
-   for tid = 0, of_all_users(opt).users:last() - 1 do
-      f(of_user(opt, tid))
+   for user_no = 0, shared_sequences(opt).users:last() - 1 do
+      f(user_sequences(opt, user_no))
    end
 end
 
--- Returns when the measured part ended: what comes after it, such as calls that
--- are waited for and connections that are closed, is no time without service.
--- total: the duration of the run.
+-- Returns the time of the end of the measured part: the time in which the last
+-- calls end and connections are closed is no time without service. total: the
+-- duration of the run.
 local function measured_end(opt, total)
-   local shared, limit = of_all_users(opt), sysbench.opt.time
+   local shared, limit = shared_sequences(opt), sysbench.opt.time
    if shared.ended:last() >= shared.users:last() then
       total = math.min(total, published(shared.last_end))
    end
@@ -982,7 +1007,7 @@ end
 
 -- Returns the time of the first error, or nil.
 local function first_error_of_run(opt)
-   local shared = of_all_users(opt)
+   local shared = shared_sequences(opt)
    return shared.errors:last() > 0 and
       published_earliest(shared.first_error) or nil
 end
@@ -991,14 +1016,14 @@ end
 -- began, and whether the run ended before the next success.
 local function longest_gap(opt, total)
    local gap, start = 0, 0
-   each_user(opt, function(user)
-      local from = published(user.gap_start)
-      local g = math.min(published(user.gap), total - from)
-      if g > gap then
-         gap, start = g, from
+   each_user(opt, function(of_user)
+      local from = published(of_user.gap_start)
+      local seconds = math.min(published(of_user.gap), total - from)
+      if seconds > gap then
+         gap, start = seconds, from
       end
    end)
-   local last = published(of_all_users(opt).success)
+   local last = published(shared_sequences(opt).success)
    if total - last > gap then
       return total - last, last, true
    end
@@ -1011,8 +1036,8 @@ local function error_between(opt, first, last)
    if found and (found < first or found > last) then
       found = nil
    end
-   each_user(opt, function(user)
-      for _, time_of in ipairs{user.failed, user.worst_start} do
+   each_user(opt, function(of_user)
+      for _, time_of in ipairs{of_user.failed, of_user.worst_start} do
          local t = published(time_of)
          if t > 0 and t >= first and t <= last then
             found = math.min(t, found or t)
@@ -1026,9 +1051,9 @@ end
 -- long at most.
 local function still_failing(opt, total)
    local users, longest = 0, 0
-   each_user(opt, function(user)
-      local failed = published(user.failed)
-      if failed > published(user.recovered) then
+   each_user(opt, function(of_user)
+      local failed = published(of_user.failed)
+      if failed > published(of_user.recovered) then
          users = users + 1
          longest = math.max(longest, total - failed)
       end
@@ -1038,7 +1063,7 @@ end
 
 -- Returns the lines after the report. total: the duration of the run.
 local function final_lines(opt, total)
-   local shared = of_all_users(opt)
+   local shared = shared_sequences(opt)
    total = measured_end(opt, total)
    local errors = shared.errors:last()
    local gap, start, open = longest_gap(opt, total)
@@ -1054,7 +1079,7 @@ local function final_lines(opt, total)
    end
    local failing, longest = still_failing(opt, total)
    return text .. string.format("\nfailover: %.0f failed transactions, " ..
-      "first at %.3f s; COMMIT refused: %.0f; COMMIT without an answer: " ..
+      "first at %.3f s; COMMIT refused: %.0f; COMMIT of unknown outcome: " ..
       "%.0f\nfailover: users still failing at the end: %d", errors,
       first_error_of_run(opt), shared.refused:last(),
       shared.unknown:last(), failing) ..
@@ -1067,6 +1092,6 @@ function sysbench.hooks.report_line(stat, final)
       return final_lines(opt, stat.time_total)
    end
    local failing = stat.metrics.failing
-   return string.format("failing users: %.0f, commits without an answer: %.0f",
-      failing and failing.value or 0, of_all_users(opt).unknown:last())
+   return string.format("failing users: %.0f, commits of unknown outcome: %.0f",
+      failing and failing.value or 0, shared_sequences(opt).unknown:last())
 end
