@@ -22,12 +22,13 @@ local rand = sysbench.rand
 local opt    -- the settings
 local fields -- the names of the fields
 local con    -- the connection
-local d      -- the SQL dialect, in commands
+local d      -- the SQL dialect; only in commands and in init()
 local coll   -- the collection, on MongoDB
 
 -- Options --------------------------------------------------------------------
 
 local operations = {"read", "update", "insert", "scan", "read_modify_write"}
+local INSERT = 3 -- index of "insert"
 
 -- The shares of the operations, and the distribution of the keys.
 local workloads = {
@@ -115,7 +116,7 @@ end
 
 sysbench.cmdline.options = declared
 
--- Returns the shares of the operations in their order, and their sum.
+-- Returns the share of each element of `operations`, and their sum.
 local function shares()
    local list, total = {}, 0
    for i, operation in ipairs(operations) do
@@ -164,31 +165,33 @@ local function fixed_value(key, field)
       opt.field_length)
 end
 
--- Raises an error about the record with this key.
-local function refuse(key, what)
-   error(string.format("%s: the record %s %s", opt.table_name, key, what), 0)
+-- Raises the error that a record is damaged. damage: the end of the message.
+local function damaged(key, damage)
+   error(string.format("%s: the record %s %s", opt.table_name, key, damage), 0)
 end
 
 -- Raises an error unless the fields have their values of --data-integrity.
-local function compare(key, names, values)
+local function require_values(key, names, values)
    for i, field in ipairs(names) do
       if values[i] ~= fixed_value(key, field) then
-         refuse(key, "has a wrong value in " .. field)
+         damaged(key, "has a wrong value in " .. field)
       end
    end
 end
 
 local verification = sysbench.op("VERIFY")
 
--- The same for what a READ has returned, as an operation of the report.
+-- Does the same for the values that a READ has returned, as an operation of the
+-- report.
 local function verify(key, names, values)
    local token = verification:start()
-   compare(key, names, values)
+   require_values(key, names, values)
    verification:finish(token)
 end
 
--- Returns a table whose values are created when they are first used.
-local function at_first_use(create)
+-- Returns a table whose element `name` is create(name), called when it is first
+-- used: a statement or command of an operation, by the field that it is on.
+local function on_first_use(create)
    return setmetatable({}, {__index = function(list, name)
       list[name] = create(name)
       return list[name]
@@ -196,14 +199,14 @@ local function at_first_use(create)
 end
 
 -- An operation is on one field or on ALL, which is also the list of columns of
--- a SELECT. Returns the names of these fields.
+-- a SELECT. fields_of[field] is an array of the names of these fields.
 local ALL = "*"
-local fields_of = at_first_use(function(field)
+local fields_of = on_first_use(function(field)
    return field == ALL and fields or {field}
 end)
 
--- Completes the options, and prepares what is computed from them.
-local function normalize(given)
+-- Completes the options, and computes the variables above.
+local function read_options(given)
    opt = given
    opt.workload = opt.workload:lower()
    if opt.request_distribution == "" then
@@ -219,7 +222,7 @@ local function normalize(given)
       end
    end
    shares() -- raises an error if all are 0
-   opt.tables = 1 -- for sb/tables.lua
+   opt.tables = 1 -- for tables.prepare()
    fields = {}
    for i = 1, opt.field_count do
       fields[i] = "FIELD" .. i - 1
@@ -231,12 +234,12 @@ end
 
 -- SQL ------------------------------------------------------------------------
 
--- `sql` and `mongodb`, which follows, have the same functions; `access` is the
--- one of them that is in use.
+-- `sql` and `mongodb`, which follows, have the same functions. connect() sets
+-- `access` to one of them.
 local sql = {}
 
--- Prepares a statement with `texts` parameters that are keys or values, and
--- maybe a last one that is a number.
+-- Prepares a statement. texts: the number of its parameters that are keys or
+-- values of fields; number: true if one more is a number.
 local function prepare(operation, statement, texts, number)
    local types = sysbench.sql.type
    local stmt = con:prepare(statement:format(opt.table_name), operation)
@@ -252,7 +255,7 @@ local function prepare(operation, statement, texts, number)
    return {stmt = stmt, params = params}
 end
 
--- Sets parameters to new values of fields.
+-- Sets parameters, from number `first` on, to new values of fields.
 local function set_values(params, first, key, names)
    for i, field in ipairs(names) do
       if opt.data_integrity then
@@ -267,7 +270,7 @@ local function without_key(row)
    return {unpack(row, 2, #fields + 1)}
 end
 
-local reads = at_first_use(function(field)
+local reads = on_first_use(function(field)
    return prepare("READ", "SELECT " .. field .. " FROM %s WHERE YCSB_KEY=?", 1)
 end)
 
@@ -281,7 +284,7 @@ function sql.read(key, field)
    end
 end
 
-local updates = at_first_use(function(field)
+local updates = on_first_use(function(field)
    local names = fields_of[field]
    return prepare("UPDATE", "UPDATE %s SET " .. table.concat(names, "=?, ") ..
       "=? WHERE YCSB_KEY=?", #names + 1)
@@ -294,7 +297,7 @@ function sql.update(key, field)
    update.stmt:execute()
 end
 
-local inserts = at_first_use(function()
+local inserts = on_first_use(function()
    return prepare("INSERT", "INSERT INTO %s (YCSB_KEY, " ..
       table.concat(fields, ", ") .. ") VALUES (?" .. (", ?"):rep(#fields) ..
       ")", #fields + 1)
@@ -307,7 +310,7 @@ function sql.insert(key)
    insert.stmt:execute()
 end
 
-local scans = at_first_use(function(field)
+local scans = on_first_use(function(field)
    return prepare("SCAN", "SELECT " .. field .. " FROM %s " ..
       "WHERE YCSB_KEY >= ? ORDER BY YCSB_KEY LIMIT ?", 1, true)
 end)
@@ -319,7 +322,7 @@ function sql.scan(key, length, field)
    scan.stmt:execute()
 end
 
--- For commands ---
+-- For commands and init() ---
 
 function sql.exists()
    return not d.find_table or
@@ -329,23 +332,25 @@ end
 -- Returns false if there is no index on the key, as after a prepare that was
 -- killed.
 function sql.has_key()
+   -- PostgreSQL stores names in lower case.
    local column = d.name == "pgsql" and "ycsb_key" or "YCSB_KEY"
    return not d.index_of or d.indexes == false or
       con:query_row(d.index_of:format(opt.table_name, column)) ~= nil
 end
 
-local function in_list(keys)
+-- Returns SQL: the key is one of these.
+local function is_one_of(keys)
    return "YCSB_KEY IN ('" .. table.concat(keys, "','") .. "')"
 end
 
 -- Returns how many of the keys exist; without keys, the number of all records.
 function sql.count(keys)
    local count = con:query_row("SELECT COUNT(*) FROM " .. opt.table_name ..
-      (keys and " WHERE " .. in_list(keys) or ""))
+      (keys and " WHERE " .. is_one_of(keys) or ""))
    return tonumber(count) or 0 -- the null driver has no results
 end
 
--- Returns the condition for records with a field of the wrong length.
+-- Returns SQL: a field of the record has a wrong length.
 local function wrong_length()
    local parts = {}
    for i, field in ipairs(fields) do
@@ -359,16 +364,16 @@ end
 function sql.check(keys)
    local count, wrong = con:query_row(string.format("SELECT COUNT(*), " ..
       "MIN(CASE WHEN %s THEN YCSB_KEY END) FROM %s WHERE %s", wrong_length(),
-      opt.table_name, in_list(keys)))
+      opt.table_name, is_one_of(keys)))
    if wrong then
-      refuse(wrong, "has a field of the wrong length")
+      damaged(wrong, "has a field of the wrong length")
    end
    if opt.data_integrity then
       local rows = con:query(string.format("SELECT * FROM %s WHERE %s",
-         opt.table_name, in_list(keys)))
+         opt.table_name, is_one_of(keys)))
       for _ = 1, rows and rows.nrows or 0 do
          local row = rows:fetch_row()
-         compare(row[1], fields, without_key(row))
+         require_values(row[1], fields, without_key(row))
       end
    end
    return tonumber(count) or 0
@@ -411,7 +416,7 @@ local function values_of(doc, names)
    return values
 end
 
-local finds = at_first_use(function(field)
+local finds = on_first_use(function(field)
    return coll:compile("find", {_id = arg(1)},
       {projection = projection(field), limit = 1, op = "READ"})
 end)
@@ -424,7 +429,7 @@ function mongodb.read(key, field)
    end
 end
 
-local sets = at_first_use(function(field)
+local sets = on_first_use(function(field)
    local set = {}
    for i, name in ipairs(fields_of[field]) do
       set[name] = arg(i + 1)
@@ -437,7 +442,7 @@ function mongodb.update(key, field)
    sets[field]:execute(key, new_values(key, fields_of[field]))
 end
 
-local new_documents = at_first_use(function()
+local new_documents = on_first_use(function()
    local document = {_id = arg(1)}
    for i, field in ipairs(fields) do
       document[field] = arg(i + 1)
@@ -449,7 +454,7 @@ function mongodb.insert(key)
    new_documents[ALL]:execute(key, new_values(key, fields))
 end
 
-local ranges = at_first_use(function(field)
+local ranges = on_first_use(function(field)
    return coll:compile("find", {_id = {["$gte"] = arg(1)}},
       {projection = projection(field), sort = {_id = 1},
       limit = arg(2, "int64"), op = "SCAN"})
@@ -459,7 +464,7 @@ function mongodb.scan(key, length, field)
    ranges[field]:execute(key, length)
 end
 
--- For commands ---
+-- For commands and init() ---
 
 function mongodb.exists()
    return coll:exists()
@@ -482,11 +487,11 @@ function mongodb.check(keys)
          if type(value) ~= "string" or #value < min_length or
             #value > opt.field_length
          then
-            refuse(doc._id, "has a field of the wrong length")
+            damaged(doc._id, "has a field of the wrong length")
          end
       end
       if opt.data_integrity then
-         compare(doc._id, fields, values_of(doc, fields))
+         require_values(doc._id, fields, values_of(doc, fields))
       end
    end
    return count
@@ -503,15 +508,15 @@ end
 
 -- prepare, warmup, cleanup ---------------------------------------------------
 
--- The sequence of the records that all users share: its number n is the record
--- n - 1, and it is finished when the record is in the table.
+-- The sequence from which all users take records to insert: its number n is the
+-- record n - 1. It is finished when the record is in the table.
 local RECORDS = "ycsb records"
 
 local access -- `sql` or `mongodb`
 local commands = {}
 
--- Opens the connection. A command connects to the first server of a list that
--- answers; a user of a run connects to the next one of the list.
+-- Opens the connection. A command (or init()) connects to the first server of a
+-- list that answers; a user of a run connects to the next one of the list.
 local function connect(is_command)
    local drv = sysbench.sql.driver()
    if drv:dialect() == "mongodb" then
@@ -524,11 +529,11 @@ local function connect(is_command)
    end
 end
 
--- Writes the records first - 1 to last - 1.
+-- Writes the rows first to last, which are the records first - 1 to last - 1.
 local function fill(loader, _, n, first, last)
    for id = first, last do
       local key = key_of(id - 1)
-      rand.row(n, id) -- the values depend only on this
+      rand.row(n, id) -- the random values of a row depend only on n and id
       loader:text(key)
       for _, field in ipairs(fields) do
          if opt.data_integrity then
@@ -541,14 +546,14 @@ local function fill(loader, _, n, first, last)
    rand.resume()
 end
 
-local function block() -- records that a user takes at a time
+local function load_size() -- records that a user loads at a time
    return 1000
 end
 
--- The table for tables.prepare(): see tables.describe().
+-- The description of the table for tables.prepare().
 function sql.definition()
    return tables.describe{
-      key = "YCSB_KEY", fill = fill, block = block,
+      key = "YCSB_KEY", fill = fill, block = load_size,
       name = function() return opt.table_name end,
       columns = function()
          return "YCSB_KEY," .. table.concat(fields, ",")
@@ -557,8 +562,8 @@ function sql.definition()
          return string.format("YCSB_KEY VARCHAR(%d) NOT NULL, %s TEXT",
             d.key_length(con, 255), table.concat(fields, " TEXT, "))
       end,
-      -- MySQL stores rows in the order of the primary key. Hashed keys would be
-      -- inserted everywhere in the table.
+      -- MySQL stores rows in the order of the primary key: rows with hashed
+      -- keys would be inserted everywhere in the table.
       key_after_rows = function()
          return d.name == "mysql" and opt.insert_order == "hashed"
       end,
@@ -567,7 +572,7 @@ end
 
 function mongodb.definition()
    return collections.describe{
-      fill = fill, block = block, finish = function() end,
+      fill = fill, block = load_size, finish = function() end,
       loader = function()
          local loader = con:load(opt.table_name, "_id," ..
             table.concat(fields, ","))
@@ -577,7 +582,7 @@ function mongodb.definition()
    }
 end
 
--- Declares a command: f() is executed with a connection.
+-- Declares a command: f() is called with an open connection.
 local function command(name, f)
    commands[name] = function()
       connect(true)
@@ -604,7 +609,7 @@ end)
 
 -- Before a run ---------------------------------------------------------------
 
-local BLOCK = 500 -- records that one statement of this and of check reads
+local BATCH = 500 -- records that one statement of init() or check looks for
 
 -- Returns the keys of the records first..last.
 local function keys_of(first, last)
@@ -615,14 +620,15 @@ local function keys_of(first, last)
    return keys
 end
 
--- Returns the first number from --table-size on from which BLOCK records are
--- missing. Records are inserted in the order of their numbers, but failed
--- events and runs that end leave gaps.
-local function count_records()
+-- Returns the number of the next record to insert: the first one, from
+-- --table-size on, that is missing and with it the BATCH - 1 records after it.
+-- Records are inserted in the order of their numbers, but failed events and
+-- runs that end leave gaps.
+local function next_record()
    local function any_from(n)
-      return access.count(keys_of(n, n + BLOCK - 1)) > 0
+      return access.count(keys_of(n, n + BATCH - 1)) > 0
    end
-   local low, high, step = opt.table_size - 1, opt.table_size, BLOCK
+   local low, high, step = opt.table_size - 1, opt.table_size, BATCH
    while any_from(high) do
       low, high, step = high, high + step, 2 * step
    end
@@ -664,21 +670,20 @@ end
 
 -- New records continue after those in the table.
 function init()
-   normalize(sysbench.opt)
+   read_options(sysbench.opt)
    connect(true)
-   local stored = access == mongodb or d.find_table -- not by the null driver
+   local stored = access == mongodb or d.find_table -- no: the null driver
    if stored and opt.check_tables then
       require_records()
    end
-   sysbench.sequence(RECORDS, stored and count_records() or opt.table_size)
+   sysbench.sequence(RECORDS, stored and next_record() or opt.table_size)
    con:disconnect()
 end
 
 -- Events ---------------------------------------------------------------------
 
-local records -- their sequence
-
-local draw_operation
+local records        -- the sequence RECORDS
+local draw_operation -- a function that returns an index of `operations`
 
 -- Zipfian draws from the records 0..zipfian_last: there is room for twice the
 -- expected number of INSERTs, so that the popular records stay the same while
@@ -723,7 +728,7 @@ local operation, key, read_field, written_field, scan_length
 local read_modify_write = sysbench.op("READ-MODIFY-WRITE")
 local token -- of its measurement, which includes retries
 
--- Draws what an event does.
+-- Draws the operation of an event, and its parameters.
 local function choose()
    operation = operations[draw_operation()]
    if operation == "insert" then
@@ -757,8 +762,8 @@ local function insert()
    inserting = nil
 end
 
--- Does what choose() has drawn; again if the event is retried, but an INSERT
--- then takes another record.
+-- Executes the operation that choose() has drawn; again if the event is
+-- retried, but an INSERT then takes another record.
 local function execute()
    if operation == "read" then
       access.read(key, read_field)
@@ -776,15 +781,16 @@ local function execute()
 end
 
 function thread_init()
-   normalize(sysbench.opt)
+   read_options(sysbench.opt)
    local list, total = shares()
-   if list[3] > 0 then
+   local inserts_share = list[INSERT] / total
+   if inserts_share > 0 then
       options.refuse_ranks("ycsb", "if it inserts records")
    end
    connect()
    records = sysbench.sequence(RECORDS)
    draw_operation = weights.chooser(list)
-   leave_room(list[3] / total)
+   leave_room(inserts_share)
 end
 
 local is_retry = retry.watch()
@@ -802,10 +808,11 @@ end
 
 -- check ----------------------------------------------------------------------
 
-local FOUND, LAST = "ycsb found", "ycsb last" -- counters of all users
+-- Counters of all users: the records that check has found, and next_record().
+local FOUND, NEXT = "ycsb found", "ycsb next"
 
--- Raises an error that names the first of these records that is missing.
-local function name_missing(first, last)
+-- Raises an error about the first of these records that is missing.
+local function refuse_missing(first, last)
    for n = first, last do
       if access.count({key_of(n)}) == 0 then
          error(string.format("%s: record %.0f is missing, its key is %s " ..
@@ -815,26 +822,26 @@ local function name_missing(first, last)
    end
 end
 
--- Raises an error if one of these records is wrong. Those of prepare, up to
--- --table-size, must all exist; runs may leave gaps in those after.
-local function check_block(first, last)
-   local prepared = opt.table_size - 1
-   if first <= prepared and last > prepared then
-      check_block(first, prepared)
-      check_block(prepared + 1, last)
+-- Raises an error if one of these records is wrong. The records of prepare, up
+-- to --table-size, must all exist; runs may leave gaps between the later ones.
+local function check_batch(first, last)
+   local last_prepared = opt.table_size - 1
+   if first <= last_prepared and last > last_prepared then
+      check_batch(first, last_prepared)
+      check_batch(last_prepared + 1, last)
       return
    end
    local count = access.check(keys_of(first, last))
-   if last <= prepared and count < last - first + 1 then
-      name_missing(first, last)
+   if last <= last_prepared and count < last - first + 1 then
+      refuse_missing(first, last)
    end
    if count > 0 then
       sysbench.parallel.add(FOUND, count)
    end
 end
 
--- All users check blocks of records; then one of them counts all records, to
--- find those with other keys.
+-- One user finds the end of the records, all users check batches of them; then
+-- one user counts all records, to find records with other keys.
 command("check", function()
    local name = opt.table_name
    require_table()
@@ -842,13 +849,13 @@ command("check", function()
       error(name .. " has no index on YCSB_KEY", 0)
    end
    if sysbench.parallel.ticket("first in check") == 0 then
-      sysbench.parallel.add(LAST, count_records())
+      sysbench.parallel.add(NEXT, next_record())
    end
    sysbench.parallel.barrier()
-   local total = sysbench.parallel.add(LAST, 0)
-   tables.divide_work("check", math.ceil(total / BLOCK), function(n)
-      local first = (n - 1) * BLOCK
-      check_block(first, math.min(first + BLOCK, total) - 1)
+   local total = sysbench.parallel.add(NEXT, 0)
+   tables.divide_work("check", math.ceil(total / BATCH), function(n)
+      local first = (n - 1) * BATCH
+      check_batch(first, math.min(first + BATCH, total) - 1)
    end)
    sysbench.parallel.barrier()
    if sysbench.parallel.ticket("last in check") == 0 then
@@ -863,4 +870,4 @@ command("check", function()
    end
 end)
 
-tables.declare_commands(commands, normalize)
+tables.declare_commands(commands, read_options)
