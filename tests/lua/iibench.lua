@@ -181,18 +181,18 @@ local function prepare_query(op, from, columns, kind, draw)
 end
 
 local function prepare_queries(n)
-   local kind = sysbench.sql.type
+   local types = sysbench.sql.type
    local name, list = iibench.name(opt, n), {}
    for i = 1, opt.query_pk_only and 0 or opt.num_secondary_indexes do
       local index = iibench.indexes[i]
       local by_register = index.columns:match("^cash")
       list[i] = prepare_query(index.name .. "_queries",
          d.through(name, iibench.index_name(opt, n, index)), index.columns,
-         by_register and kind.INT or kind.DOUBLE,
+         by_register and types.INT or types.DOUBLE,
          by_register and draw_register or draw_price)
    end
    if #list == 0 then
-      list[1] = prepare_query("pk_queries", name, iibench.key, kind.BIGINT,
+      list[1] = prepare_query("pk_queries", name, iibench.key, types.BIGINT,
          draw_id)
    end
    return list

@@ -186,14 +186,14 @@ end
 
 -- Prepares the INSERT of one row into table t.
 local function prepare_row(t)
-   local kind = sysbench.sql.type
+   local types = sysbench.sql.type
    local row = con:prepare(t.insert .. "(?, ?, ?, ?, ?, ?, ?)", "insert")
-   t.row, t.id = row, row:bind_create(kind.BIGINT)
-   t.batch, t.batch_rows = row:bind_create(kind.BIGINT),
-      row:bind_create(kind.INT)
-   t.source, t.reading, t.control = row:bind_create(kind.INT),
-      row:bind_create(kind.INT), row:bind_create(kind.INT)
-   t.data = row:bind_create(kind.VARCHAR, math.max(opt.data_length, 1))
+   t.row, t.id = row, row:bind_create(types.BIGINT)
+   t.batch, t.batch_rows = row:bind_create(types.BIGINT),
+      row:bind_create(types.INT)
+   t.source, t.reading, t.control = row:bind_create(types.INT),
+      row:bind_create(types.INT), row:bind_create(types.INT)
+   t.data = row:bind_create(types.VARCHAR, math.max(opt.data_length, 1))
    row:bind_param(t.id, t.batch, t.batch_rows, t.source, t.reading, t.control,
       t.data)
    statements[#statements + 1] = row

@@ -254,17 +254,17 @@ local function bind(stmt, t, id, ...)
 end
 
 local function prepare_insert(n, t)
-   local kind = sysbench.sql.type
+   local types = sysbench.sql.type
    local list, marks = columns(", k, c, pad")
    local stmt = prepare(string.format("INSERT INTO %s (%s) VALUES (%s)",
       sbtest.name(user.opt, n), list, marks), "inserts")
-   t.insert, t.id = stmt, stmt:bind_create(kind.BIGINT)
+   t.insert, t.id = stmt, stmt:bind_create(types.BIGINT)
    if has_hid(user.opt) then
-      t.hid, t.mid = stmt:bind_create(kind.INT), stmt:bind_create(kind.INT)
+      t.hid, t.mid = stmt:bind_create(types.INT), stmt:bind_create(types.INT)
    end
-   t.k = stmt:bind_create(kind.INT)
-   t.c = stmt:bind_create(kind.CHAR, 120)
-   t.pad = stmt:bind_create(kind.CHAR, 60)
+   t.k = stmt:bind_create(types.INT)
+   t.c = stmt:bind_create(types.CHAR, 120)
+   t.pad = stmt:bind_create(types.CHAR, 60)
    bind(stmt, t, t.id, t.k, t.c, t.pad)
 end
 

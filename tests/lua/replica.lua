@@ -13,7 +13,7 @@ local dialect = require("sb.dialect")
 local options = require("sb.options")
 local tables = require("sb.tables")
 
-local user, kind = sysbench.user, sysbench.sql.type
+local user, types = sysbench.user, sysbench.sql.type
 
 -- Options --------------------------------------------------------------------
 
@@ -375,7 +375,7 @@ local function start_writer()
    beat = first
    local stmt = primary:prepare(("UPDATE %s SET beat = ? WHERE id = 1")
       :format(opt.table_name), "heartbeat")
-   write = {stmt = stmt, beat = stmt:bind_create(kind.BIGINT)}
+   write = {stmt = stmt, beat = stmt:bind_create(types.BIGINT)}
    stmt:bind_param(write.beat)
    beats, last_event = beats_sequence(), last_event_sequence()
    for i = 1, count_replicas(opt) do

@@ -503,16 +503,16 @@ end
 
 -- Returns a statement and its parameters, a list of {name =, slot =}.
 local function prepare(file, s, op)
-   local kind = sysbench.sql.type
+   local types = sysbench.sql.type
    local stmt, params, slots = con:prepare(s.text, op), {}, {}
    for i, name in ipairs(s.params) do
       local of = file.params[name].kind
       if of == "int" then
-         slots[i] = stmt:bind_create(kind.BIGINT)
+         slots[i] = stmt:bind_create(types.BIGINT)
       elseif of == "double" then
-         slots[i] = stmt:bind_create(kind.DOUBLE)
+         slots[i] = stmt:bind_create(types.DOUBLE)
       else
-         slots[i] = stmt:bind_create(kind.VARCHAR, math.max(of, 1))
+         slots[i] = stmt:bind_create(types.VARCHAR, math.max(of, 1))
       end
       params[i] = {name = name, slot = slots[i]}
    end

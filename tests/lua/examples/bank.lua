@@ -20,7 +20,7 @@ sysbench.cmdline.options = {
 local START = 1000 -- balance of each account after prepare
 local BLOCK = 1000 -- accounts that a thread loads at a time
 
-local rand, kind = sysbench.rand, sysbench.sql.type
+local rand, types = sysbench.rand, sysbench.sql.type
 local opt, con -- the options and the connection of this user
 
 -- All threads execute prepare at the same time. One creates the tables.
@@ -78,8 +78,8 @@ function thread_init()
    deposit = con:prepare("UPDATE accounts SET balance = balance + ? " ..
       "WHERE id = ?", "deposit")
    insert = con:prepare("INSERT INTO transfers VALUES (?, ?, ?, ?)", "insert")
-   source, target = insert:bind_create(kind.INT), insert:bind_create(kind.INT)
-   amount, id = insert:bind_create(kind.INT), insert:bind_create(kind.BIGINT)
+   source, target = insert:bind_create(types.INT), insert:bind_create(types.INT)
+   amount, id = insert:bind_create(types.INT), insert:bind_create(types.BIGINT)
    withdraw:bind_param(amount, source)
    deposit:bind_param(amount, target)
    insert:bind_param(id, source, target, amount)
@@ -87,7 +87,7 @@ function thread_init()
       "accounts a JOIN branches b ON b.id = a.branch_id LEFT JOIN " ..
       "transfers t ON t.source = a.id WHERE a.id = ? ORDER BY t.id DESC " ..
       "LIMIT 10", "read_account")
-   account = read_account:bind_create(kind.INT)
+   account = read_account:bind_create(types.INT)
    read_account:bind_param(account)
    transfer_ids = sysbench.sequence("transfers")
    transfer_op = sysbench.op("transfer")
@@ -138,6 +138,8 @@ local function check()
    print("All " .. rows .. " balances agree with the transfers")
 end
 
+-- A command that sysbench.cmdline.commands does not name is the global function
+-- of its name, in one thread.
 function cleanup()
    con = sysbench.sql.driver():connect()
    for _, name in ipairs{"branches", "accounts", "transfers"} do
