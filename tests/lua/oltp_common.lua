@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What the oltp_*.lua workloads and third-party scripts share: options,
--- commands, and the statements of the classic OLTP mix. The functions are
--- global so that scripts can replace them. A script that requires this file
--- defines prepare_statements() and event().
+-- Options, commands and statements of the classic OLTP mix, for the oltp_*.lua
+-- workloads and third-party scripts. The functions are global so that scripts
+-- can replace them. A script that requires this file defines
+-- prepare_statements() and event().
 --
 -- The tables are sbtest1, sbtest2 ... with the columns id (primary key), k
--- (indexed integer), c and pad (texts of 119 and 59 digits and dashes).
+-- (indexed integer), c and pad (texts of 119 and 59 digits and dashes). Their
+-- definitions and rows are in sb/sbtest.lua.
 
 local dialect = require("sb.dialect")
 local options = require("sb.options")
@@ -61,12 +62,13 @@ sysbench.cmdline.options = options.with_table_options{
       "as one transaction", false},
 }
 
--- A local, because looking up sysbench.opt for each statement costs time. It is
--- nil in a script that replaces thread_init(), so functions that such a script
--- calls first use `opt or settings()`.
+-- A local, because looking up sysbench.opt for each statement costs time. A
+-- script that replaces thread_init() does not set it, so functions that such a
+-- script may call first use `opt or settings()`.
 local opt
 
--- Returns sysbench.opt, changed for servers that lack something.
+-- Sets opt to sysbench.opt, without the options that --pgsql-variant does not
+-- support, and returns it.
 local function settings()
    opt = sbtest.settings(sysbench.opt)
    return opt
@@ -74,8 +76,8 @@ end
 
 -- Commands -------------------------------------------------------------------
 
--- Return the values of the columns c and pad. Scripts may replace these
--- functions and create_table().
+-- Return the values of the columns c and pad for prepare. Scripts may replace
+-- these functions and create_table().
 function get_c_value()
    return rand.string(sbtest.c_format)
 end
@@ -93,8 +95,9 @@ local function replaced_values()
       get_pad_value ~= own_pad_value and get_pad_value or nil
 end
 
--- Creates, fills and indexes table number table_num over `connection`. For
--- scripts that call or replace it: cmd_prepare() creates tables by all users.
+-- Creates, fills and indexes table number table_num over one connection.
+-- Scripts may call or replace it. cmd_prepare() calls only a replacement:
+-- otherwise all users load each table together.
 function create_table(driver, connection, table_num)
    tables.build(connection, dialect.of(driver), settings(),
       sbtest.description(replaced_values()), table_num)
@@ -104,9 +107,9 @@ local own_create_table = create_table
 
 function cmd_prepare()
    local opt, t = settings(), sbtest.description(replaced_values())
-   tables.command_on_each_database(function(connection, d, driver, name)
+   tables.command_on_each_database(function(connection, d, driver, database)
       if create_table == own_create_table then
-         return tables.prepare(connection, d, opt, t, name)
+         return tables.prepare(connection, d, opt, t, database)
       end
       tables.divide_work("create_table", opt.tables, function(n)
          create_table(driver, connection, n)
@@ -118,7 +121,7 @@ function cmd_warmup()
    sbtest.warmup(settings())
 end
 
-cmd_prewarm = cmd_warmup
+cmd_prewarm = cmd_warmup -- the older name
 
 local function cmd_check()
    if create_table ~= own_create_table then
@@ -142,14 +145,16 @@ sysbench.cmdline.commands = {
 
 -- Statements -----------------------------------------------------------------
 
--- The globals con, stmt and param: the connection; stmt[n].point_selects is a
--- statement on table n, param[n].point_selects[1] its first parameter.
+-- Globals: con is the connection, stmt[n].point_selects a statement on table n,
+-- param[n].point_selects[1] its first parameter; stmt.begin and stmt.commit are
+-- the other statements.
 
 local INT = {sysbench.sql.type.INT}
 local C = {sysbench.sql.type.CHAR, 120}
 local PAD = {sysbench.sql.type.CHAR, 60}
 
--- Name in the report = {text, types of the parameters}; %s is the table.
+-- By name, which is also the name in the report: {text, types of the
+-- parameters}; %s is the table.
 local statements = {
    point_selects = {"SELECT c FROM %s WHERE id=?", INT},
    simple_ranges = {"SELECT c FROM %s WHERE id BETWEEN ? AND ?", INT, INT},
@@ -178,10 +183,9 @@ end
 local declared -- keys of the statements that the script uses
 local own_stmt -- the table that open_statements() created
 
--- stmt and param hold tables by number, and stmt also `begin` and `commit`. The
--- first access to stmt[n][key] or param[n][key] prepares the statement and sets
--- both: preparing all statements of a thousand users on hundreds of tables
--- would take too long.
+-- Sets stmt and param. The first access to stmt[n][key] or param[n][key]
+-- prepares the statement and sets both: preparing all statements of a thousand
+-- users on hundreds of tables would take too long.
 local function open_statements()
    local of_table = {}
    declared, stmt, param = {}, {}, {}
@@ -208,12 +212,13 @@ local function open_statements()
    own_stmt = stmt
 end
 
+-- Declares or prepares a statement; key: its name in `statements`.
 function prepare_for_each_table(key)
    if stmt == own_stmt then
       declared[key] = true
       return
    end
-   -- The script has created its own tables, as those for 1.0 do.
+   -- The script has set stmt and param itself, as scripts for 1.0 do.
    for n = 1, sysbench.opt.tables do
       prepare_one(n, key)
    end
@@ -428,6 +433,9 @@ end
 local RANGES = {"simple_ranges", "sum_ranges", "order_ranges",
    "distinct_ranges"}
 
+local has_transactions = {oltp_read_only = true, oltp_read_write = true,
+   oltp_write_only = true}
+
 -- Returns a number that is 0 if a transaction of the workload has no statements
 -- besides BEGIN and COMMIT.
 local function count_statements(workload, opt)
@@ -453,7 +461,7 @@ local function warn_of_options(opt)
          sysbench.warning("--point-selects has no effect: an event of " ..
             "oltp_point_select is one query")
       end
-   elseif not workload:find("^oltp_[rw]") then -- read_..., write_only
+   elseif not has_transactions[workload] then
       return
    elseif count_statements(workload, opt) == 0 then
       sysbench.warning("all numbers of statements are 0: " .. (opt.skip_trx and
