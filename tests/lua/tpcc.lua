@@ -653,9 +653,9 @@ end
 local queries = {} -- the statements with rows
 
 local function no_row(query)
-   error(format("%s has no row for warehouse %d, district %d: do " ..
-      "--warehouses, --items and --customers have the values of prepare?",
-      expand(query.sql:match("FROM (%$[%a_]+)"), home.set), home.w, home.d), 0)
+   error(format("%s lacks a row: do --warehouses, --items and --customers " ..
+      "have the values of prepare?",
+      expand(query.sql:match("FROM (%$[%a_]+)"), home.set)), 0)
 end
 
 -- The row if a query has no result (the null driver, --mysql-dry-run).
@@ -879,10 +879,10 @@ local function insert_lines(order, o_id)
       local line, previous = order[i], order[i - 1]
       local quantity, info = receive(select_stock[d])
       local price = receive_number(select_item)
-      if not price then
+      if not price and line.item_id > opt.items then
          all_exist = false
-      elseif not quantity then
-         no_row(select_stock[d])
+      elseif not price or not quantity then
+         no_row(price and select_stock[d] or select_item)
       else
          if not (previous and previous.item_id == line.item_id and
             previous.supply_w == line.supply_w)
