@@ -30,21 +30,10 @@ enum sb__prefetch {
     SB__PREFETCH_STATEMENT,
     SB__PREFETCH_DRIVER_STATEMENT,
     SB__PREFETCH_VALUES,
-    SB__PREFETCH_PARAMETER,
-    SB__PREFETCH_CODE
+    SB__PREFETCH_PARAMETER
 };
 static_assert(
-    (int)SB__PREFETCH_CODE < (int)SB_PREFETCH_SLOTS, "ranges of calls");
-
-// The user's fiber continues in the code that called the function in which this
-// stands: compiled code of a script, of which each user has its own. Lines
-// before the return address are those of a loop around the call.
-#define SB__PREFETCH_CALLER(ctx)                                 \
-    do {                                                         \
-        if (SB_UNLIKELY((ctx)->prefetch != NULL))                \
-            sb_prefetch_set((ctx)->prefetch, SB__PREFETCH_CODE,  \
-                (char *)__builtin_return_address(0) - 192, 320); \
-    } while (0)
+    (int)SB__PREFETCH_PARAMETER < (int)SB_PREFETCH_SLOTS, "ranges of calls");
 
 // The current recorder, or NULL.
 static inline struct sb_rec *sb__rec(const struct sb_con_priv *c)

@@ -25,7 +25,7 @@ enum sb_prefetch_slot {
     SB_PREFETCH_ANSWER,
     SB_PREFETCH_OWNER,                         // of the fiber's owner
     SB_PREFETCH_CALLS = SB_PREFETCH_OWNER + 3, // of calls that wait
-    SB_PREFETCH_SLOTS = SB_PREFETCH_CALLS + 9
+    SB_PREFETCH_SLOTS = SB_PREFETCH_CALLS + 8
 };
 
 struct sb_prefetch {

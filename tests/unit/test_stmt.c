@@ -59,7 +59,6 @@ static void what_is_prefetched(void)
     run(st = open_stmt("a"));
     CHECK((p.range[SB__PREFETCH_STATEMENT] & line) == ((uintptr_t)st & line));
     CHECK(p.range[SB__PREFETCH_DRIVER_STATEMENT] != 0);
-    CHECK(p.range[SB__PREFETCH_CODE] != 0);
     CHECK_INT(p.range[SB__PREFETCH_VALUES], 0); // it has none
     run_with_parameter(&p);
     ctx.prefetch = NULL;

@@ -370,7 +370,6 @@ int sb_doc_execute(
         sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
         return SB_EUSAGE;
     }
-    SB__PREFETCH_CALLER(c->ctx);
     rc = sb__doc_begin(c);
     if (rc)
         return rc;

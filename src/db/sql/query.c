@@ -40,7 +40,6 @@ struct sb_rs *sb_con_query(struct sb_con *con, const char *sql, size_t len)
 {
     struct sb_con_priv *c = (struct sb_con_priv *)con;
 
-    SB__PREFETCH_CALLER(c->ctx);
     if (sb__call_ready(c))
         return NULL;
     if (SB_UNLIKELY(c->pipe.state == SB__PIPE_OPEN)) {

@@ -538,7 +538,6 @@ struct sb_rs *sb_stmt_execute(struct sb_stmt_handle *st)
         sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
         return NULL;
     }
-    SB__PREFETCH_CALLER(c->ctx);
     if (sb__call_ready(c) || make_ready(st))
         return NULL;
     if (SB_UNLIKELY(c->pipe.state == SB__PIPE_OPEN)) {
