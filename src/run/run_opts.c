@@ -276,8 +276,9 @@ static const struct sb_opt worker_options[] = {
                 "by --threads, 'processors' for one per processor, 'users' for "
                 "a thread of its own for each user, or 'auto': 'processors' "
                 "if that is not slower with the number of users per processor "
-                "(PostgreSQL 8, MySQL and MariaDB 256, scripts of users at "
-                "least 64) and the script does not block, otherwise 'users'" },
+                "(PostgreSQL and MongoDB 8, MySQL and MariaDB 256, scripts "
+                "of users at least 64) and the script does not block, "
+                "otherwise 'users'" },
     { .name = "event-loop",
         .type = SB_OPT_ENUM,
         .offset = AT(event_loop),

@@ -24,4 +24,5 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .doc = &doc_ops,
     .bulk = &sbmo_bulk_ops,
     .info = &sbmo_info_ops,
+    .loop_users = 8,
 };
