@@ -33,9 +33,22 @@ static const char *after_embedded(const char *text)
     return end && strncmp(end, "]:0: ", 5) == 0 ? end + 5 : NULL;
 }
 
+// If the stack of Lua overflows in compiled code, LuaJIT leaves out the
+// position, or only the line: "x.lua:0: stack overflow". Returns the text that
+// follows it; NULL if the text is another one.
+static const char *after_overflow(const char *text)
+{
+    static const char overflow[] = ":0: stack overflow";
+    const char *end = text ? strstr(text, overflow) : NULL;
+
+    if (text && strcmp(text, overflow + 4) == 0)
+        return text;
+    return end && end[sizeof(overflow) - 1] == '\0' ? end + 4 : NULL;
+}
+
 // Adds the position to the error at index 1: instead of that in an embedded
-// module if it is a text, as field `where` if it is a table, for
-// sb__error_text().
+// module, or of one without a line, if it is a text, as field `where` if it is
+// a table, for sb__error_text().
 static void add_where(lua_State *L)
 {
     // Not of a number, which would become a text: see restart.lua.
@@ -53,7 +66,8 @@ static void add_where(lua_State *L)
             lua_concat(L, 2);
             lua_replace(L, 1);
         }
-    } else if ((rest = after_embedded(text)) != NULL) {
+    } else if ((rest = after_embedded(text)) != NULL ||
+               (rest = after_overflow(text)) != NULL) {
         if (!push_where(L))
             lua_pushstring(L, "");
         lua_pushstring(L, rest);
