@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- What is a user's own in Lua's libraries: the modules that are loaded, and the
--- random numbers.
+-- random numbers. Errors of finalizers.
 
 local sb = ...
 local C, turn = sb.C, sb.turn
@@ -220,5 +220,50 @@ end
 
 rawset(math, "random", random)
 rawset(math, "randomseed", randomseed)
+
+-- Finalizers --------------------------------------------------------------
+
+-- LuaJIT may crash if a finalizer raises an error, and newer versions ignore
+-- the error. So errors of the finalizers of users are caught, and fail the run.
+-- One is a call of the API where users share a state.
+if sb.user then
+   local guards = setmetatable({}, { __mode = "kv" })
+
+   local function guard(finalizer)
+      if type(finalizer) ~= "function" then
+         return finalizer
+      end
+      local f = guards[finalizer]
+      if not f then
+         f = function(object)
+            local ok, why = xpcall(finalizer, sb.on_error, object)
+            if not ok then
+               sb.finalizer_failed(why)
+            end
+         end
+         guards[finalizer] = f
+      end
+      return f
+   end
+
+   local gc = sb.ffi.gc
+   rawset(sb.ffi, "gc", function(object, finalizer)
+      return gc(object, guard(finalizer))
+   end)
+
+   local new = newproxy
+   local of_proxies = {
+      __newindex = function(t, key, value)
+         rawset(t, key, key == "__gc" and guard(value) or value)
+      end
+   }
+   function _G.newproxy(like)
+      local proxy = new(like)
+      if like == true then
+         setmetatable(getmetatable(proxy), of_proxies)
+      end
+      return proxy
+   end
+end
 
 return libs

@@ -236,6 +236,21 @@ static int api_warmed(lua_State *L)
     return 0;
 }
 
+// finalizer_failed(error): fails the run. When the state is closed, the run has
+// ended.
+static int api_finalizer_failed(lua_State *L)
+{
+    const struct sb__vm *vm = vm_of(L);
+    struct sb_err err;
+
+    lua_settop(L, 1);
+    sb_err_set(&err, SB_ESCRIPT, "`__gc' function failed: %s",
+        sb__error_text(L, true));
+    if (!vm->closing)
+        sb_user_fail_run(vm->now->user, &err);
+    return 0;
+}
+
 // calls(turn): see sb__calls_push()
 static int api_calls(lua_State *L)
 {
@@ -274,6 +289,7 @@ static int api_more(lua_State *L)
         { "check_name", api_check_name },
         { "command_line", api_command_line },
         { "count", api_count },
+        { "finalizer_failed", api_finalizer_failed },
         { "give_back", api_give_back },
         { "help", api_help },
         { "driver_chunk", api_driver_chunk },
