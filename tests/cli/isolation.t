@@ -253,6 +253,51 @@ iterator, a comparison, a callback, and while a module is loaded. Finalizers run
   > END
   $ users waits.lua
 
+1,000 users of a state have the traces of LuaJIT in common: there are as many as with 3. A
+few side traces more or less depend on which way becomes hot first. Users with a
+prototype of each function would have hundreds.
+
+  $ cat >traces.lua <<'END'
+  > local wait, state = require("wait"), debug.getregistry()
+  > local function sum(n)
+  >    local all = 0
+  >    for i = 1, n do all = all + sysbench.rand.uniform(1, 100) end
+  >    return all
+  > end
+  > function thread_init(id)
+  >    wait.connect()
+  >    stmt = wait.con:prepare("SELECT ?")
+  >    param = stmt:bind_create(sysbench.sql.type.INT)
+  >    stmt:bind_param(param)
+  >    if id == 0 or state.traces then return end -- user 0 has a state of its own
+  >    state.traces = { start = 0, stop = 0, abort = 0, flush = 0 }
+  >    require("jit").attach(function(what)
+  >       state.traces[what] = state.traces[what] + 1
+  >    end, "trace")
+  > end
+  > local n = 0
+  > function event()
+  >    n = n + 1
+  >    param:set(sum(10))
+  >    stmt:execute()
+  >    wait.turn()
+  >    if n == 200 then sysbench.user.stop() end
+  > end
+  > function thread_done() return state.traces end
+  > function done(results)
+  >    local t = results[2].value -- of the state, like all but the first
+  >    print(("%d %d %d"):format(t.stop, t.abort, t.flush))
+  > end
+  > END
+  $ traces() {
+  >     timeout 100 sysbench traces.lua --db-driver=null --null-latency=0.1ms \
+  >         --threads=$1 --workers=1 --time=90 --report=none run 2>&1
+  > }
+  $ traces 3 >few; traces 1000 >many
+  $ cat few many | awk '{ line[NR] = $0; made[NR] = $1; failed[NR] = $2 + $3 }
+  >     END { if (NR != 2 || made[1] == 0 || made[2] > made[1] + 10 ||
+  >         failed[2] > failed[1] + 10) print "few: " line[1] ", many: " line[2] }'
+
 Names, lines and levels that scripts ask for.
 
   $ cat >names.lua <<'END'
