@@ -101,6 +101,18 @@ void sb_loop_check(struct sb_loop *l, uint64_t now)
     c->asleep = asleep;
 }
 
+void *sb_loop_stuck(struct sb_loop *l, uint64_t *since)
+{
+    const struct sb__check *c = &l->check;
+    unsigned round;
+    struct sb_fiber *f = what_runs(l, &round);
+
+    if (!f || f != c->fiber || round != c->round || c->asleep)
+        return NULL;
+    *since = c->since;
+    return f->context.arg;
+}
+
 // Returns the fiber that was seen to block the thread in this round, or NULL.
 static struct sb_fiber *take_blocked(struct sb_loop *l)
 {

@@ -44,6 +44,10 @@ void sb_loop_watch(
 // of it are ignored. now: of sb_clock_monotonic(). Three checks in one turn
 // find a thread that sleeps; the loop reports the hold when the fiber returns.
 void sb_loop_check(struct sb_loop *l, uint64_t now);
+// Returns the argument of the fiber whose turn has not ended since *since, as
+// far as sb_loop_check() has seen, and which does not block the thread; NULL:
+// there is none. Same thread as sb_loop_check().
+void *sb_loop_stuck(struct sb_loop *l, uint64_t *since);
 // When the loop switched to the fiber last: `from` of a hold. 0: the clock is
 // not read between fibers at present. Called by the fiber itself.
 uint64_t sb_fiber_turn(const struct sb_fiber *f);

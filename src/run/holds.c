@@ -11,6 +11,8 @@
 #define WATCH_NS UINT64_C(1000000000)
 // A watch takes compiled code from its user, so there are not many.
 #define WATCHES_MAX 16
+// A turn that is so long at the end of the run may never end.
+#define STUCK_NS UINT64_C(500000000)
 // One hold in which the user was not seen to block may have other reasons: the
 // process was stopped, or a first call was slow.
 #define HOLDS_MIN 2
@@ -165,11 +167,43 @@ uint64_t sb__holds_check(struct sb_run *run)
     // Without event loops, or with one user for each, no user waits for another
     // one.
     if (run->workers == 0 || run->users == run->workers ||
-        atomic_load(&run->holds.known))
+        (atomic_load(&run->holds.known) && !atomic_load(&run->stop)))
         return UINT64_MAX;
     for (unsigned i = 0; i < run->workers; i++)
         sb_loop_check(run->worker[i].loop, now);
     return now + SB_HOLD_CHECK_NS;
+}
+
+static void warn_of_stuck(struct sb_user *u, pthread_t thread, uint64_t ns)
+{
+    struct sb_run *run = u->run;
+    struct sb__holds *h = &run->holds;
+    char what[192] = "event()", how_long[32];
+    enum sb_held held = SB_HELD_UNKNOWN;
+
+    if (run->w->ops->user_stuck)
+        held = run->w->ops->user_stuck(run->w, u, thread, what, sizeof(what));
+    snprintf(how_long, sizeof(how_long), "at least %.0f ms", (double)ns / 1e6);
+    pthread_mutex_lock(&run->lock);
+    h->others = others_of_worker(u);
+    atomic_store(&h->known, true);
+    warn(h, what, how_long,
+        held == SB_HELD_LINE ? "" : " (which line did so is not known)");
+    pthread_mutex_unlock(&run->lock);
+}
+
+void sb__holds_stuck(struct sb_run *run, uint64_t now)
+{
+    uint64_t since;
+
+    if (run->workers == 0 || run->users == run->workers)
+        return;
+    for (unsigned i = 0; i < run->workers; i++) {
+        struct sb_user *u = sb_loop_stuck(run->worker[i].loop, &since);
+
+        if (u && now > since && now - since > STUCK_NS)
+            warn_of_stuck(u, run->worker[i].thread, now - since);
+    }
 }
 
 void sb__holds_end(struct sb_run *run)

@@ -23,6 +23,9 @@ bool sb__holds_leave(struct sb_user *u, uint64_t now);
 // only one. Returns when to call it again; UINT64_MAX: not needed. Main thread,
 // until every worker is joined.
 uint64_t sb__holds_check(struct sb_run *run);
+// Users are still busy some time after the end of the run: warns of those whose
+// turn does not end. Main thread.
+void sb__holds_stuck(struct sb_run *run, uint64_t now);
 // At the end of a run: warns if there were holds, but no line was found. Main
 // thread.
 void sb__holds_end(struct sb_run *run);

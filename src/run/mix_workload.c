@@ -120,6 +120,16 @@ static enum sb_held user_held(struct sb_workload *w, struct sb_user *u,
                : SB_HELD_UNKNOWN;
 }
 
+static enum sb_held user_stuck(struct sb_workload *w, struct sb_user *u,
+    pthread_t thread, char *what, size_t size)
+{
+    struct sb_workload *part = mixed_of(w)->part[u->priv->component];
+
+    return part->ops->user_stuck
+               ? part->ops->user_stuck(part, u, thread, what, size)
+               : SB_HELD_UNKNOWN;
+}
+
 static bool user_connected(struct sb_workload *w, const struct sb_user *u)
 {
     struct sb_mixed *m = mixed_of(w);
@@ -233,6 +243,7 @@ static const struct sb_workload_ops ops = {
     .user_run = user_run,
     .user_done = user_done,
     .user_held = user_held,
+    .user_stuck = user_stuck,
     .user_connected = user_connected,
     .user_free = user_free,
     .cancel = cancel_user,

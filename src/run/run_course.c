@@ -102,12 +102,14 @@ static bool step_run(struct sb_run *run, struct sb_meter *m,
         return false;
     }
     if (w->stopped_at && now >= w->cancel_at) {
-        if (!w->canceled)
+        if (!w->canceled) {
             sb_log(SB_LOG_WARNING,
                 "%u of %u users are still busy %.1f s after the end of the "
                 "run; canceling their calls",
                 sb__run_busy(run), run->users,
                 (double)(now - w->stopped_at) / 1e9);
+            sb__holds_stuck(run, now);
+        }
         w->canceled = true;
         w->cancel_at = now + SB_SECOND;
         sb__run_cancel(run, UINT64_MAX);

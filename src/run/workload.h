@@ -5,6 +5,7 @@
 #ifndef SB_WORKLOAD_H
 #define SB_WORKLOAD_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,6 +55,11 @@ struct sb_workload_ops {
     // workload that calls sb_user_lines().
     enum sb_held (*user_held)(struct sb_workload *w, struct sb_user *u,
         const struct sb_hold *hold, char *what, size_t size);
+    // The user, which is in user_run, executes code in this thread and does not
+    // return. Writes what does so, as user_held; the text stays as it is if
+    // nothing is known. LINE, or UNKNOWN. Main thread. Optional.
+    enum sb_held (*user_stuck)(struct sb_workload *w, struct sb_user *u,
+        pthread_t thread, char *what, size_t size);
     // Whether user_init has opened connections: the time that such a user takes
     // to come is the operation `connect`. NULL: yes.
     bool (*user_connected)(struct sb_workload *w, const struct sb_user *u);

@@ -119,6 +119,16 @@ enum sb__sharing {
 struct sb__bson;
 struct sb__state;
 
+// Where the code that LuaJIT has compiled for a state begins (stuck.c).
+#define SB__TRACE_LINE (LUA_IDSIZE + 16)
+struct sb__traces {
+    pthread_mutex_t lock; // of list, which the main thread reads
+    struct sb__trace *list;
+    size_t n, cap;
+    unsigned flushes; // LuaJIT has dropped all of them
+    char line[SB__TRACE_LINE]; // of the one that is being compiled
+};
+
 // A Lua state: its libraries and the API, for one user or for several users of
 // one worker, whose threads of Lua run in turn. Only the thread of the worker
 // uses it.
@@ -143,7 +153,7 @@ struct sb__vm {
     bool compiled;         // LuaJIT did so before they were
     bool compiles;         // it is to do so when half of the users are warm
     unsigned warm;         // users that have had their first events
-    unsigned flushes;      // of all compiled code; counted with --debug
+    struct sb__traces traces; // if the state is shared
 };
 
 // A user of a script, or the main thread: a thread of Lua with its globals.
@@ -265,6 +275,17 @@ void sb__lines_end(struct sb__state *st);
 // user_held of struct sb_workload_ops, for the state.
 enum sb_held sb__lines_held(
     struct sb__state *st, const struct sb_hold *hold, char *what, size_t size);
+
+// Stuck scripts (stuck.c). Notes the traces of a new state from now on. Raises
+// Lua errors.
+void sb__traces_note(lua_State *L, struct sb__traces *t);
+void sb__traces_init(struct sb__traces *t);
+void sb__traces_done(struct sb__traces *t);
+// Finds the line that the thread of a shared state executes, or where the loop
+// begins that it does not leave: "x.lua:12". Takes up to 0.1 s. One thread at a
+// time, which is not the one of the state; the state must stay meanwhile.
+bool sb__stuck_line(
+    struct sb__vm *vm, pthread_t thread, char *what, size_t size);
 
 // Sets the state that runs in this thread, for the C functions of 1.x without a
 // context parameter (compat.c).

@@ -397,27 +397,6 @@ static void set_loading(lua_State *L, struct sb__vm *vm)
     lua_setglobal(L, "dofile");
 }
 
-// Of jit.attach(): LuaJIT drops all compiled code of a state when its limits
-// (maxtrace, maxmcode) are reached, and compiles again.
-static int on_trace(lua_State *L)
-{
-    struct sb__vm *vm = lua_touserdata(L, lua_upvalueindex(1));
-
-    vm->flushes += strcmp(luaL_checkstring(L, 1), "flush") == 0;
-    return 0;
-}
-
-static void count_flushes(lua_State *L, struct sb__vm *vm)
-{
-    lua_getglobal(L, LUA_JITLIBNAME);
-    lua_getfield(L, -1, "attach");
-    lua_pushlightuserdata(L, vm);
-    lua_pushcclosure(L, on_trace, 1);
-    lua_pushliteral(L, "trace");
-    lua_call(L, 2, 0);
-    lua_pop(L, 1);
-}
-
 static int build(lua_State *L)
 {
     struct sb__vm *vm = lua_touserdata(L, 1);
@@ -431,12 +410,12 @@ static int build(lua_State *L)
     lua_pushcclosure(L, api_module, 1);
     lua_pushstring(L, "sysbench");
     lua_call(L, 1, 0);
+    if (vm->worker || (vm->of_users && sb_log_level() >= SB_LOG_DEBUG))
+        sb__traces_note(L, &vm->traces);
     if (vm->worker && sb__compiles(L)) {
         vm->compiles = true;
         luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
     }
-    if (vm->of_users && sb_log_level() >= SB_LOG_DEBUG)
-        count_flushes(L, vm);
     if (vm->of_users && !vm->worker)
         lua_gc(L, LUA_GCSETPAUSE, SB__PAUSE_LOADING);
     lua_gc(L, LUA_GCCOLLECT, 0); // ends the stop
@@ -469,16 +448,17 @@ static int no_memory(const struct sb_user *user, struct sb_err *err)
 
 static void vm_free(struct sb__vm *vm)
 {
-    if (vm->flushes > 0)
+    if (vm->traces.flushes > 0)
         sb_log(SB_LOG_DEBUG,
             "a Lua state of %s dropped all its compiled code %u times",
-            vm->script->path, vm->flushes);
+            vm->script->path, vm->traces.flushes);
     vm->closing = true;
     // Lua finalizers free connections, so the contexts must still exist.
     if (vm->L) {
         lua_setallocf(vm->L, vm->alloc, vm->alloc_arg);
         lua_close(vm->L);
     }
+    sb__traces_done(&vm->traces);
     free(vm);
 }
 
@@ -496,10 +476,11 @@ static int vm_new(struct sb__vm **out, struct sb__state *st, const void *worker,
     vm->worker = worker;
     vm->of_users = st->user != NULL;
     vm->priv = vm->base = LUA_NOREF;
+    sb__traces_init(&vm->traces);
     vm->now = st;
     vm->L = luaL_newstate();
     if (!vm->L) {
-        free(vm);
+        vm_free(vm);
         return no_memory(st->user, err);
     }
     vm->alloc = lua_getallocf(vm->L, &vm->alloc_arg);

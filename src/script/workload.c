@@ -2,6 +2,7 @@
 //
 // The script as a workload: implements workload.h with its hooks.
 #include <assert.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -226,6 +227,24 @@ static enum sb_held user_held(struct sb_workload *w, struct sb_user *u,
     return sb__lines_held(u->part[w->slot], hold, what, size);
 }
 
+static enum sb_held user_stuck(struct sb_workload *w, struct sb_user *u,
+    pthread_t thread, char *what, size_t size)
+{
+    struct sb__state *st;
+    enum sb_held held = SB_HELD_UNKNOWN;
+
+    // The state is not freed meanwhile.
+    pthread_mutex_lock(&u->part_lock);
+    st = u->part[w->slot];
+    if (st && st->vm->worker && sb__stuck_line(st->vm, thread, what, size))
+        held = SB_HELD_LINE;
+    else if (st)
+        snprintf(what, size, "%s() of %s",
+            st->own_loop ? "thread_run" : "event", st->script->path);
+    pthread_mutex_unlock(&u->part_lock);
+    return held;
+}
+
 static bool user_connected(struct sb_workload *w, const struct sb_user *u)
 {
     const struct sb__state *st = u->part[w->slot];
@@ -318,6 +337,7 @@ const struct sb_workload_ops sb__script_ops = {
     .user_run = user_run,
     .user_done = user_done,
     .user_held = user_held,
+    .user_stuck = user_stuck,
     .user_connected = user_connected,
     .user_free = user_free,
     .cancel = cancel,
