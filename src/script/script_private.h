@@ -153,7 +153,7 @@ struct sb__vm {
     bool compiled;         // LuaJIT did so before they were
     bool compiles;         // it is to do so when half of the users are warm
     unsigned warm;         // users that have had their first events
-    struct sb__traces traces; // if the state is shared
+    struct sb__traces traces; // if the users have fibers
 };
 
 // A user of a script, or the main thread: a thread of Lua with its globals.
@@ -281,7 +281,7 @@ enum sb_held sb__lines_held(
 void sb__traces_note(lua_State *L, struct sb__traces *t);
 void sb__traces_init(struct sb__traces *t);
 void sb__traces_done(struct sb__traces *t);
-// Finds the line that the thread of a shared state executes, or where the loop
+// Finds the line that the thread of a state executes, or where the loop
 // begins that it does not leave: "x.lua:12". Takes up to 0.1 s. One thread at a
 // time, which is not the one of the state; the state must stay meanwhile.
 bool sb__stuck_line(

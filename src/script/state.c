@@ -410,7 +410,9 @@ static int build(lua_State *L)
     lua_pushcclosure(L, api_module, 1);
     lua_pushstring(L, "sysbench");
     lua_call(L, 1, 0);
-    if (vm->worker || (vm->of_users && sb_log_level() >= SB_LOG_DEBUG))
+    // The first user has a state of its own, but others wait for it, too.
+    if (vm->of_users && (sb_user_waiter(vm->now->user)->fiber ||
+                            sb_log_level() >= SB_LOG_DEBUG))
         sb__traces_note(L, &vm->traces);
     if (vm->worker && sb__compiles(L)) {
         vm->compiles = true;

@@ -236,7 +236,7 @@ static enum sb_held user_stuck(struct sb_workload *w, struct sb_user *u,
     // The state is not freed meanwhile.
     pthread_mutex_lock(&u->part_lock);
     st = u->part[w->slot];
-    if (st && st->vm->worker && sb__stuck_line(st->vm, thread, what, size))
+    if (st && sb__stuck_line(st->vm, thread, what, size))
         held = SB_HELD_LINE;
     else if (st)
         snprintf(what, size, "%s() of %s",
