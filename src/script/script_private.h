@@ -125,7 +125,7 @@ struct sb__traces {
     pthread_mutex_t lock; // of list, which the main thread reads
     struct sb__trace *list;
     size_t n, cap;
-    unsigned flushes; // LuaJIT has dropped all of them
+    unsigned flushes;          // LuaJIT has dropped all of them
     char line[SB__TRACE_LINE]; // of the one that is being compiled
 };
 
