@@ -29,11 +29,20 @@ static bool too_few(struct sb_app *a, uint32_t least, const char *of)
     return users < enough;
 }
 
-static bool blocks(struct sb_app *a, struct sb_script *s, bool *installed)
+static bool all_installed(const struct sb_app *a)
+{
+    if (!a->mix)
+        return sb_script_is_installed(a->script);
+    for (unsigned i = 0; i < a->run.mix.n; i++)
+        if (!sb_script_is_installed(sb__app_mix_script(a, i)))
+            return false;
+    return true;
+}
+
+static bool blocks(struct sb_app *a, struct sb_script *s)
 {
     char what[120];
 
-    *installed = *installed && sb_script_is_installed(s);
     if (!sb_script_blocks(s, what, sizeof(what)))
         return false;
     snprintf(a->why_workers, sizeof(a->why_workers), "%.60s uses %s",
@@ -41,13 +50,12 @@ static bool blocks(struct sb_app *a, struct sb_script *s, bool *installed)
     return true;
 }
 
-static bool any_blocks(struct sb_app *a, bool *installed)
+static bool any_blocks(struct sb_app *a)
 {
-    *installed = true;
     if (!a->mix)
-        return blocks(a, a->script, installed);
+        return blocks(a, a->script);
     for (unsigned i = 0; i < a->run.mix.n; i++)
-        if (blocks(a, sb__app_mix_script(a, i), installed))
+        if (blocks(a, sb__app_mix_script(a, i)))
             return true;
     return false;
 }
@@ -57,20 +65,21 @@ static bool chooses_loops(struct sb_app *a)
 {
     const char *driver;
     uint32_t least = sb_drivers_loop_users(a->drivers, &driver);
-    char of[80] = "";
-    bool installed;
+    char of[80];
 
     if (least == SB_LOOPS_NEVER) {
         snprintf(a->why_workers, sizeof(a->why_workers),
             "threads are faster with the %.60s driver", driver);
         return false;
     }
-    if (driver)
+    if (least < SCRIPT_USERS && (!driver || !all_installed(a))) {
+        least = SCRIPT_USERS;
+        snprintf(of, sizeof(of), "%s",
+            driver ? " for a script of the user" : " without a driver");
+    } else {
         snprintf(of, sizeof(of), " with the %.60s driver", driver);
-    if (too_few(a, least, of) || any_blocks(a, &installed))
-        return false;
-    return installed || least >= SCRIPT_USERS ||
-           !too_few(a, SCRIPT_USERS, " for a script of the user");
+    }
+    return !too_few(a, least, of) && !any_blocks(a);
 }
 
 void sb__app_choose_workers(struct sb_app *a)
