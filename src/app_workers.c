@@ -14,7 +14,7 @@
 // (loop_users), users for each processor, for which installed workloads were
 // measured (bench/RESULTS.md).
 #define SCRIPT_USERS 64u
-// From so many users on, the output says why each has a thread.
+// Minimum number of users for which the output says why each has a thread.
 #define MANY_USERS 64u
 
 // Compares the number of users with a minimum for each processor.

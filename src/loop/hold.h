@@ -45,8 +45,8 @@ void sb_loop_watch(
 // find a thread that sleeps; the loop reports the hold when the fiber returns.
 void sb_loop_check(struct sb_loop *l, uint64_t now);
 // Returns the argument of the fiber whose turn has not ended since *since, as
-// far as sb_loop_check() has seen, and which does not block the thread; NULL:
-// there is none. Same thread as sb_loop_check().
+// far as sb_loop_check() has seen, and which does not block the thread. Returns
+// NULL if no fiber has such a turn. Called by the thread of sb_loop_check().
 void *sb_loop_stuck(struct sb_loop *l, uint64_t *since);
 // When the loop switched to the fiber last: `from` of a hold. 0: the clock is
 // not read between fibers at present. Called by the fiber itself.

@@ -33,8 +33,7 @@ static const void *_Atomic registry; // of the state
 static pthread_mutex_t answer_lock = PTHREAD_MUTEX_INITIALIZER;
 static char answer[SB__TRACE_LINE];
 
-// Traces
-// -----------------------------------------------------------------------
+// Traces ----------------------------------------------------------------------
 
 // (func, pc) are arguments 3 and 4 of the event.
 static void note_start(lua_State *L, struct sb__traces *t)
@@ -141,8 +140,7 @@ static bool find_trace(
     return found;
 }
 
-// The thread
-// -------------------------------------------------------------------
+// The thread ------------------------------------------------------------------
 
 static uintptr_t address_of(void *context)
 {

@@ -676,8 +676,8 @@ local function names(list)
    return table.concat(words, ", ")
 end
 
--- Calls f(n, times) for each write n > after of a user: it is stored so many
--- times.
+-- Calls f(n, times) for each write n > after of a user; times: how often the
+-- write is stored.
 local function each_stored(con, opt, user_no, after, f)
    local read
    repeat
