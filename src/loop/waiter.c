@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "kit/clock.h"
@@ -11,6 +12,7 @@
 struct sb_wait_entry {
     struct sb_wait_entry *next, *prev;
     struct sb_waiter *waiter;
+    _Atomic bool listed;
 };
 
 static int init_cond(pthread_cond_t *cond)
@@ -84,6 +86,7 @@ void sb_waiter_wake(struct sb_waiter *w)
 
 static void list_add(struct sb_wait_list *l, struct sb_wait_entry *e)
 {
+    e->listed = true;
     e->prev = l->last;
     if (l->last)
         l->last->next = e;
@@ -114,12 +117,34 @@ bool sb_wait_list_wait(struct sb_wait_list *l, pthread_mutex_t *lock,
     pthread_mutex_unlock(lock);
     woken = sb_waiter_sleep(w, until);
     pthread_mutex_lock(lock);
-    list_remove(l, &mine);
+    if (atomic_load(&mine.listed))
+        list_remove(l, &mine);
     return woken;
 }
 
-void sb_wait_list_wake(const struct sb_wait_list *l)
+void sb_wait_list_sleep(
+    struct sb_wait_list *l, pthread_mutex_t *lock, struct sb_waiter *w)
 {
-    for (const struct sb_wait_entry *e = l->first; e; e = e->next)
-        sb_waiter_wake(e->waiter);
+    struct sb_wait_entry mine = { .waiter = w };
+
+    list_add(l, &mine);
+    pthread_mutex_unlock(lock);
+    do {
+        sb_waiter_sleep(w, SB_FOREVER);
+    } while (atomic_load(&mine.listed));
+}
+
+void sb_wait_list_wake(struct sb_wait_list *l)
+{
+    struct sb_wait_entry *e = l->first;
+
+    *l = (struct sb_wait_list){ 0 };
+    while (e) {
+        struct sb_wait_entry *next = e->next;
+        struct sb_waiter *w = e->waiter;
+
+        atomic_store(&e->listed, false); // from here on, *e may be gone
+        sb_waiter_wake(w);
+        e = next;
+    }
 }

@@ -42,7 +42,12 @@ struct sb_wait_list {
 // above. Returns false after that time.
 bool sb_wait_list_wait(struct sb_wait_list *l, pthread_mutex_t *lock,
     struct sb_waiter *w, uint64_t until);
-// Wakes all that wait, which leave the list on their own. With the lock held.
-void sb_wait_list_wake(const struct sb_wait_list *l);
+// The same without an end, but returns without the lock: if hundreds of threads
+// are woken at once and each had to get the lock, a thread would get it only
+// when the one before has got a processor.
+void sb_wait_list_sleep(
+    struct sb_wait_list *l, pthread_mutex_t *lock, struct sb_waiter *w);
+// Wakes all that wait. With the lock held.
+void sb_wait_list_wake(struct sb_wait_list *l);
 
 #endif

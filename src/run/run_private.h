@@ -102,11 +102,12 @@ struct sb_run {
     pthread_cond_t changed; // the main thread waits here
     struct sb_wait_list go; // users that are ready wait here
     bool has_lock;
-    bool released; // users may start
-    bool aborted;  // users must not start
-    unsigned made; // users whose thread was started
-    unsigned ready, running, ended;
-    unsigned waiting; // users at the gate
+    _Atomic bool released; // users may start; changes under `lock`
+    _Atomic bool aborted;  // users must not start; the same
+    unsigned made;         // users whose thread was started
+    unsigned ready, ended;
+    _Atomic unsigned running; // without `lock`
+    unsigned waiting;         // users at the gate
     uint64_t part;    // of the search; its number changes to open the gate
     double part_rate; // 0: a closed loop
     uint64_t part_end, shown; // when arrivals end; last call of searching()

@@ -33,7 +33,7 @@ enum sb__lines {
 struct sb_user_priv {
     pthread_t thread;
     bool has_thread;
-    enum sb_user_state state;
+    _Atomic enum sb_user_state state;
     struct sb_waiter waiter; // woken when the run stops
     struct sb_alarm alarm;   // of a user with a thread
     uint64_t slice;          // when its worker last ran the others

@@ -33,15 +33,20 @@ static const uint8_t next_states[] = {
 static void move_user(
     struct sb_run *run, struct sb_user *u, enum sb_user_state state)
 {
-    pthread_mutex_lock(&run->lock);
     assert(next_states[u->priv->state] >> state & 1);
+    // Without the lock, so that users start at once: see sb_wait_list_sleep().
+    if (state == SB_USER_RUNNING) {
+        atomic_fetch_add(&run->running, 1);
+        u->priv->state = state;
+        return;
+    }
+    pthread_mutex_lock(&run->lock);
     if (u->priv->state == SB_USER_RUNNING) {
         assert(run->running > 0);
-        run->running--;
+        atomic_fetch_sub(&run->running, 1);
     }
     u->priv->state = state;
     run->ready += state == SB_USER_READY;
-    run->running += state == SB_USER_RUNNING;
     run->ended += state == SB_USER_ENDED;
     assert(run->ready <= run->users);
     assert(run->running + run->ended <= run->users);
@@ -57,12 +62,14 @@ static void move_user(
 // Returns false if the run was aborted before its start.
 static bool wait_for_release(struct sb_run *run, struct sb_user *u)
 {
-    pthread_mutex_lock(&run->lock);
-    while (!run->released && !run->aborted)
-        sb_wait_list_wait(&run->go, &run->lock, &u->priv->waiter, SB_FOREVER);
-    bool go = !run->aborted;
-    pthread_mutex_unlock(&run->lock);
-    return go;
+    while (!run->released && !run->aborted) {
+        pthread_mutex_lock(&run->lock);
+        if (run->released || run->aborted)
+            pthread_mutex_unlock(&run->lock);
+        else
+            sb_wait_list_sleep(&run->go, &run->lock, &u->priv->waiter);
+    }
+    return !run->aborted;
 }
 
 // Runs the events of a user. Returns true if the user may come again.

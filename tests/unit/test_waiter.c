@@ -2,6 +2,7 @@
 #include "loop/waiter.h"
 
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "loop/loop.h"
@@ -140,11 +141,57 @@ static void waiting_in_a_list_has_a_limit(void)
     sb_waiter_done(&w);
 }
 
+struct sleeper {
+    pthread_mutex_t lock;
+    struct sb_wait_list list;
+    struct sb_waiter w;
+    _Atomic bool returned;
+};
+
+static void *sleep_in_list(void *arg)
+{
+    struct sleeper *s = arg;
+
+    pthread_mutex_lock(&s->lock);
+    sb_wait_list_sleep(&s->list, &s->lock, &s->w);
+    atomic_store(&s->returned, true);
+    return NULL;
+}
+
+static void a_sleeper_does_not_wait_for_the_lock(void)
+{
+    struct sleeper s = { .returned = false };
+    pthread_t thread;
+
+    pthread_mutex_init(&s.lock, NULL);
+    CHECK_INT(sb_waiter_init(&s.w), 0);
+    CHECK_INT(pthread_create(&thread, NULL, sleep_in_list, &s), 0);
+    pthread_mutex_lock(&s.lock);
+    while (!s.list.first) {
+        pthread_mutex_unlock(&s.lock);
+        usleep(1000);
+        pthread_mutex_lock(&s.lock);
+    }
+    sb_waiter_wake(&s.w); // without a reason: it sleeps on
+    usleep(10000);
+    CHECK(!s.returned && s.list.first);
+    sb_wait_list_wake(&s.list);
+    CHECK(!s.list.first && !s.list.last);
+    for (int i = 0; i < 60000 && !s.returned; i++)
+        usleep(1000);
+    CHECK(s.returned); // although the lock is held
+    pthread_mutex_unlock(&s.lock);
+    pthread_join(thread, NULL);
+    sb_waiter_done(&s.w);
+    pthread_mutex_destroy(&s.lock);
+}
+
 CHECK_FILE
 {
     RUN(a_wake_up_is_kept);
     RUN(another_thread_wakes_a_thread);
     RUN(fibers_and_threads_wait_in_one_list);
     RUN(waiting_in_a_list_has_a_limit);
+    RUN(a_sleeper_does_not_wait_for_the_lock);
     return check_done();
 }
