@@ -2,7 +2,8 @@
 //
 // SIGINT, SIGTERM and SIGALRM without handlers: a thread waits for them. The
 // first one is reported; the second one ends the process at once, even if
-// first() is still running.
+// first() is still running. Signals within 0.2 s of the first one are
+// ignored.
 #ifndef SB_SIGNALS_H
 #define SB_SIGNALS_H
 

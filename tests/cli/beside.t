@@ -229,7 +229,7 @@ The second signal, which ends the program at once, ends the command.
   $ sysbench stuck.lua --time=3600 --shutdown-grace=1h --report=none \
   >     --beside='trap "" TERM; echo $$ >pid; sleep 3600' --beside-start=0 run 2>err &
   $ while ! [ -s pid ]; do sleep 0.05; done; kill -INT $!
-  $ while ! grep -q SIGINT err; do sleep 0.05; done; kill -INT $!; wait $!
+  $ while ! grep -q SIGINT err; do sleep 0.05; done; sleep 0.3; kill -INT $!; wait $!
   [130]
   $ while grep -qs "^State:.[^ZX]" "/proc/$(cat pid)/status"; do sleep 0.05; done
 

@@ -37,7 +37,7 @@ one ends it.
   > EOF
   $ (exec sysbench endless.lua run --events=1 >out 2>err) & pid=$!
   $ while ! [ -e here ]; do sleep 0.1; done; kill -TERM $pid
-  $ while ! grep -q SIGTERM err; do sleep 0.1; done; kill -TERM $pid; wait $pid
+  $ while ! grep -q SIGTERM err; do sleep 0.1; done; sleep 0.3; kill -TERM $pid; wait $pid
   [143]
   $ cat err
   SIGTERM: the run has ended; waiting for its report and the script's done(). A second signal exits at once.
@@ -211,7 +211,7 @@ Interrupted: the run stops and reports; the exit status tells the signal.
   >     sysbench "$2" run --time=600 --shutdown-grace=600 >out 2>err & pid=$!
   >     until_in out "$3"
   >     kill -s "$1" $pid
-  >     [ -z "$4" ] || { until_in err stopping; kill -s "$4" $pid; }
+  >     [ -z "$4" ] || { until_in err stopping; sleep 0.3; kill -s "$4" $pid; }
   >     wait $pid
   > }
   $ interrupt INT slow.lua 'Threads started'

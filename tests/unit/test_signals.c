@@ -42,6 +42,7 @@ static void the_second_signal_ends_the_process(void)
         kill(getpid(), SIGINT);
         while (!seen)
             usleep(1000);
+        usleep(300000);
         kill(getpid(), SIGINT);
         for (;;)
             pause();
@@ -75,6 +76,7 @@ static void the_second_signal_does_not_wait_for_the_first(void)
         kill(getpid(), SIGTERM);
         while (!seen)
             usleep(1000);
+        usleep(300000);
         kill(getpid(), SIGINT);
         for (;;)
             pause();
@@ -83,6 +85,22 @@ static void the_second_signal_does_not_wait_for_the_first(void)
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status));
     CHECK_INT(WEXITSTATUS(status), 128 + SIGINT);
+}
+
+// As timeout(1) does.
+static void a_signal_that_is_sent_twice_is_one(void)
+{
+    struct sb_signals s;
+    _Atomic int seen = 0;
+
+    CHECK_INT(sb_signals_start(&s, note, (void *)&seen, NULL), 0);
+    kill(getpid(), SIGTERM);
+    for (int i = 0; i < 300000 && !seen; i++)
+        usleep(1000);
+    kill(getpid(), SIGTERM); // ends the test if it counts
+    usleep(100000);
+    sb_signals_stop(&s);
+    CHECK_INT(seen, SIGTERM);
 }
 
 static void stop_without_a_signal_restores_the_mask(void)
@@ -104,6 +122,7 @@ CHECK_FILE
     RUN(the_first_signal_calls_the_handler);
     RUN(the_second_signal_ends_the_process);
     RUN(the_second_signal_does_not_wait_for_the_first);
+    RUN(a_signal_that_is_sent_twice_is_one);
     RUN(stop_without_a_signal_restores_the_mask);
     return check_done();
 }
