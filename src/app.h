@@ -91,6 +91,7 @@ struct sb_app {
     struct sb_facts facts;
     struct sb_run_workers workers; // as planned, then as the run has them
     char why_workers[200];         // facts.workers_reason
+    bool workers_differ;           // an installed workload would have workers
     struct {
         struct sb_client_sample last;
         struct sb_client_sample machine; // start of its next value

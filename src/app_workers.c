@@ -14,7 +14,8 @@
 // (loop_users), users for each processor, for which installed workloads were
 // measured (bench/RESULTS.md).
 #define SCRIPT_USERS 64u
-// Minimum number of users for which the output says why each has a thread.
+// Minimum number of users for which the output says why each has a thread; with
+// fewer, it does so only if an installed workload would have workers.
 #define MANY_USERS 64u
 
 // Compares the number of users with a minimum for each processor.
@@ -41,12 +42,11 @@ static bool all_installed(const struct sb_app *a)
 
 static bool blocks(struct sb_app *a, struct sb_script *s)
 {
-    char what[120];
+    char why[sizeof(a->why_workers)];
 
-    if (!sb_script_blocks(s, what, sizeof(what)))
+    if (!sb_script_blocks(s, why, sizeof(why)))
         return false;
-    snprintf(a->why_workers, sizeof(a->why_workers), "%.60s uses %s",
-        sb_script_name(s), what);
+    memcpy(a->why_workers, why, sizeof(why));
     return true;
 }
 
@@ -69,13 +69,15 @@ static bool chooses_loops(struct sb_app *a)
 
     if (least == SB_LOOPS_NEVER) {
         snprintf(a->why_workers, sizeof(a->why_workers),
-            "threads are faster with the %.60s driver", driver);
+            "threads are the default with the %.60s driver", driver);
         return false;
     }
+    a->workers_differ = driver && !too_few(a, least, "");
     if (least < SCRIPT_USERS && (!driver || !all_installed(a))) {
         least = SCRIPT_USERS;
         snprintf(of, sizeof(of), "%s",
-            driver ? " for a script of the user" : " without a driver");
+            driver ? " for a script that is not installed"
+                   : " without a driver");
     } else {
         snprintf(of, sizeof(of), " with the %.60s driver", driver);
     }
@@ -85,6 +87,7 @@ static bool chooses_loops(struct sb_app *a)
 void sb__app_choose_workers(struct sb_app *a)
 {
     a->why_workers[0] = '\0';
+    a->workers_differ = false;
     a->run.auto_loops = !a->builtin && strcmp(a->run.workers, "auto") == 0 &&
                         chooses_loops(a);
     // A run may end before its loops are open.
@@ -99,7 +102,8 @@ void sb__app_print_workers(const struct sb_app *a)
         printf("Number of workers: %u (%s)\n", n, a->why_workers);
     else if (n > 0)
         printf("Number of workers: %u\n", n);
-    else if (a->why_workers[0] && a->run.share.users >= MANY_USERS)
+    else if (a->why_workers[0] &&
+             (a->workers_differ || a->run.share.users >= MANY_USERS))
         printf("Number of workers: none, a thread per user (%s)\n",
             a->why_workers);
 }

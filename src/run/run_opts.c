@@ -275,9 +275,9 @@ static const struct sb_opt worker_options[] = {
         .help = "number of operating system threads that run the users given "
                 "by --threads, 'processors' for one per processor, 'users' for "
                 "a thread of its own for each user, or 'auto': 'processors' "
-                "if that is not slower with the number of users per processor "
-                "(PostgreSQL and MongoDB 8, MySQL and MariaDB 256, scripts "
-                "of users at least 64) and the script does not block, "
+                "from 8 users per processor on with PostgreSQL and MongoDB, "
+                "256 with MySQL and MariaDB, and at least 64 with a script of "
+                "your own, which must not contain functions that block; "
                 "otherwise 'users'" },
     { .name = "event-loop",
         .type = SB_OPT_ENUM,

@@ -22,17 +22,17 @@ local function plain(text)
       :gsub("%s*%.%s*", "."))
 end
 
--- Returns the function of the text that may block; nil: none.
+-- Returns what the text contains that may block; nil: nothing.
 local function blocks(text)
    for i = 1, #names do
       local pattern = names[i]:gsub("%.", "%%.")
       if text:find("%f[%w_]" .. pattern .. "%f[^%w_]") then
-         return names[i] .. "()"
+         return "contains " .. names[i] .. "()"
       end
    end
    for after in text:gmatch("%f[%w_]ffi%.C%f[^%w_]()") do
       if text:sub(after, after + 3) ~= ".sb_" then
-         return "C functions (ffi.C)"
+         return "contains ffi.C"
       end
    end
 end
@@ -40,7 +40,7 @@ end
 local visit -- a file
 
 -- As require() looks for modules.
-local function visit_module(seen, name)
+local function visit_module(seen, path, name)
    local package = sb.me().package
    local root = name:match("^[^.]*")
    if libraries[root] or package.preload[name] then
@@ -48,37 +48,45 @@ local function visit_module(seen, name)
    end
    local lua = package.loaders[2](name)
    if type(lua) == "function" then
-      local path = debug.getinfo(lua, "S").source:match("^@(.*)")
-      return path and visit(seen, path)
+      local file = debug.getinfo(lua, "S").source:match("^@(.*)")
+      return file and visit(seen, file)
    elseif package.searchpath(name, package.cpath) or
       package.searchpath(root, package.cpath) then
-      return "the C module " .. name
+      return path .. " requires the C module " .. name
    end
 end
 
-local function search(seen, text)
+local function search(seen, path, text)
    local found = blocks(plain(text))
+   found = found and path .. " " .. found
    for name in text:gmatch("%f[%w_]require" .. literal) do
-      found = found or visit_module(seen, name)
+      found = found or visit_module(seen, path, name)
    end
-   for path in text:gmatch("%f[%w_]dofile" .. literal) do
-      found = found or visit(seen, path)
+   for file in text:gmatch("%f[%w_]dofile" .. literal) do
+      found = found or visit(seen, file)
    end
    return found
 end
 
+-- An installed module is part of the program: it waits with the program's
+-- functions while events run.
+local function is_installed(path)
+   local folder = sb.workloads .. "/"
+   return path:sub(1, #folder) == folder
+end
+
 function visit(seen, path)
-   if seen[path] then
+   if seen[path] or is_installed(path) then
       return nil
    end
    seen[path] = true
    local file, why = io.open(path, "rb")
    if not file then
-      return "a file that cannot be read (" .. why .. ")"
+      return "it cannot be read: " .. why
    end
    local text = file:read("*a") or ""
    file:close()
-   return search(seen, text)
+   return search(seen, (path:gsub("^%./", "")), text)
 end
 
 -- Returns what a script uses that may block, in the files that it has loaded

@@ -219,6 +219,15 @@ void sb__codes_give_back(lua_State *L)
     lua_settop(L, f - 1);
 }
 
+bool sb__codes_all_files(struct sb__codes *c,
+    bool (*is)(const char *path, const void *arg), const void *arg)
+{
+    for (const struct sb__code *code = c->first; code; code = code->next)
+        if (code->ino && !is(code->key, arg))
+            return false;
+    return true;
+}
+
 int sb__codes_push_files(struct sb__codes *c, lua_State *L)
 {
     int n = 0;

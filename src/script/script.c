@@ -94,10 +94,10 @@ static int locate(struct sb_script *s, const char *name, struct sb_err *err)
     return rc;
 }
 
-static bool is_installed(const struct sb_script *s)
+static bool is_installed(const char *file, const void *workloads)
 {
-    char *dir = realpath(s->env.paths->workloads, NULL);
-    char *path = realpath(s->path, NULL);
+    char *dir = realpath(workloads, NULL);
+    char *path = realpath(file, NULL);
     size_t len = dir ? strlen(dir) : 0;
     bool installed = dir && path && strncmp(path, dir, len) == 0 &&
                      path[len] == '/';
@@ -105,6 +105,14 @@ static bool is_installed(const struct sb_script *s)
     free(dir);
     free(path);
     return installed;
+}
+
+// Whether all files that the script has loaded are installed: a user's file may
+// replace a module of an installed workload.
+static bool is_unchanged(struct sb_script *s)
+{
+    return s->installed && sb__codes_all_files(&s->codes, is_installed,
+                               s->env.paths->workloads);
 }
 
 static int prepare(struct sb_script *s, const char *name, const char *command,
@@ -117,8 +125,7 @@ static int prepare(struct sb_script *s, const char *name, const char *command,
     rc = locate(s, name, err);
     if (rc)
         return rc;
-    s->installed = is_installed(s);
-    s->sharing = s->installed ? SB__SHARES : SB__SHARING_UNKNOWN;
+    s->installed = is_installed(s->path, s->env.paths->workloads);
     s->name = base_name(s->path);
     s->title = make_title(name ? name : s->path, s->env.component);
     s->given = name ? strdup(name) : NULL;
@@ -127,7 +134,11 @@ static int prepare(struct sb_script *s, const char *name, const char *command,
         (command && !s->command))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     rc = sb__state_new(&s->main, s, NULL, 0, false, err);
-    return rc ? rc : sb__state_body(s->main, err);
+    if (rc == 0)
+        rc = sb__state_body(s->main, err);
+    s->unchanged = is_unchanged(s);
+    s->sharing = s->unchanged ? SB__SHARES : SB__SHARING_UNKNOWN;
+    return rc;
 }
 
 int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
@@ -231,7 +242,7 @@ bool sb_script_own_loop(const struct sb_script *s)
 
 bool sb_script_is_installed(const struct sb_script *s)
 {
-    return s->installed;
+    return s->unchanged;
 }
 
 const char *sb_script_hidden(const struct sb_script *s)
@@ -245,7 +256,7 @@ bool sb_script_blocks(struct sb_script *s, char *what, size_t size)
     lua_State *L = s->main->L;
 
     what[0] = '\0';
-    if (s->installed)
+    if (s->unchanged)
         return false;
     int rc = sb__state_module(s->main, "blocking", "find", &err);
 

@@ -72,7 +72,7 @@ const char *sb_script_title(const struct sb_script *s);
 bool sb_script_is_legacy(const struct sb_script *s);
 // True if the script has an event loop of its own, thread_run().
 bool sb_script_own_loop(const struct sb_script *s);
-// True if it is one of the installed workloads.
+// True if it is one of the installed workloads, with the installed modules.
 bool sb_script_is_installed(const struct sb_script *s);
 // The path of the installed workload that would have been run if there were no
 // file of its name in the current folder; NULL: none.

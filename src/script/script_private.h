@@ -72,6 +72,9 @@ int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name);
 // Pushes the paths of the files that were parsed; returns their number. Before
 // users have states.
 int sb__codes_push_files(struct sb__codes *c, lua_State *L);
+// Whether is() returns true for all of them.
+bool sb__codes_all_files(struct sb__codes *c,
+    bool (*is)(const char *path, const void *arg), const void *arg);
 // Declares an embedded .ffi.h ("sql") in this state, once. Raises Lua errors.
 void sb__cdef(lua_State *L, const char *name);
 
@@ -359,13 +362,14 @@ struct sb_script {
     struct sb_workload workload;
     struct sb_clock clock; // of the main and the report state
     struct sb__codes codes;
-    pthread_mutex_t lock; // protects `randoms`, and what says so
+    pthread_mutex_t lock; // protects randoms, vms, sharing, results
     struct sb_sequences sequences;
     struct sb__state *main, *report;
-    struct sb__vm *vms;                // the shared states; under `lock`
-    enum sb__sharing sharing;          // both under `lock`
+    struct sb__vm *vms; // the shared states
+    enum sb__sharing sharing;
     struct sb_wait_list sharing_known; // users that wait for that
-    struct sb__results results;        // under `lock`
+    bool waited_long;                  // some did, and got states of their own
+    struct sb__results results;
     char *given;       // the name as typed, NULL for standard input
     char *name;        // "oltp_read_write"
     char *title;       // of its option table: "oltp_read_write.lua options"
@@ -379,6 +383,7 @@ struct sb_script {
     char *text;        // from standard input
     size_t text_len;
     bool from_stdin, installed, legacy, ready;
+    bool unchanged; // installed, and so are all modules that it has loaded
     bool report_interval, report_final, report_line; // the hook is set
     const struct sb_report *reported;                // while a report hook runs
     struct sb__value *values;

@@ -65,13 +65,17 @@ static int api_module(lua_State *L)
         return lua_error(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, vm->base);
     lua_setfenv(L, -2);
+    lua_pushvalue(L, -1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, vm->priv);
     for (int i = 0; i < args; i++)
         lua_pushvalue(L, 2 + i);
     lua_call(L, 1 + args, 1);
     if (args == 0) {
         lua_pushvalue(L, -1);
-        lua_setfield(L, -3, name);
+        lua_setfield(L, -4, name);
+    } else {
+        lua_pushvalue(L, -2);
+        sb__codes_give_back(L);
     }
     return 1;
 }
@@ -217,6 +221,15 @@ static int api_watch_lines(lua_State *L)
     return 1;
 }
 
+// collect(): a full collection, also where that of scripts is a step. Nothing
+// in a finalizer, in which LuaJIT has stopped the collector.
+static int api_collect(lua_State *L)
+{
+    if (lua_gc(L, LUA_GCISRUNNING, 0))
+        lua_gc(L, LUA_GCCOLLECT, 0);
+    return 0;
+}
+
 // count(): the number of users that the state has
 static int api_count(lua_State *L)
 {
@@ -230,8 +243,11 @@ static int api_warmed(lua_State *L)
     struct sb__vm *vm = vm_of(L);
 
     if (++vm->warm * 2 >= vm->users && vm->compiles) {
-        luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
         vm->compiles = false; // only once
+        if (vm->watching)
+            vm->compiled = true; // when the watch ends
+        else
+            luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
     }
     return 0;
 }
@@ -287,6 +303,7 @@ static int api_more(lua_State *L)
         { "argv", api_argv },
         { "bson", api_bson },
         { "check_name", api_check_name },
+        { "collect", api_collect },
         { "command_line", api_command_line },
         { "count", api_count },
         { "finalizer_failed", api_finalizer_failed },
@@ -325,6 +342,8 @@ static int api_more(lua_State *L)
         lua_pushinteger(L, (lua_Integer)s->env.run->share.ranks);
     else if (strcmp(name, "sequences") == 0)
         lua_pushlightuserdata(L, &s->sequences);
+    else if (strcmp(name, "workloads") == 0)
+        lua_pushstring(L, s->env.paths->workloads);
     else
         return 0;
     return 1;
@@ -369,7 +388,7 @@ static void add_private(lua_State *L, struct sb__vm *vm)
     lua_setfield(L, -2, "turn");
     add_string(L, "command", s->command);
     add_string(L, "path", s->path);
-    lua_pushboolean(L, s->installed);
+    lua_pushboolean(L, s->unchanged);
     lua_setfield(L, -2, "installed");
     add_string(L, "jit_command", s->env.luajit_cmd ? s->env.luajit_cmd : "");
     add_ffi(L, vm);
@@ -397,23 +416,39 @@ static void set_loading(lua_State *L, struct sb__vm *vm)
     lua_setglobal(L, "dofile");
 }
 
+// Loads an extension of LuaJIT, if this version has it.
+static void add_extension(lua_State *L, const char *name)
+{
+    int top = lua_gettop(L);
+
+    lua_getglobal(L, "require");
+    lua_pushstring(L, name);
+    lua_pcall(L, 1, 0, 0);
+    lua_settop(L, top);
+}
+
 static int build(lua_State *L)
 {
     struct sb__vm *vm = lua_touserdata(L, 1);
 
     lua_gc(L, LUA_GCSTOP, 0); // nearly all that follows stays
     luaL_openlibs(L);
+    // They add a field to `table`, which would be a change of what users share.
+    add_extension(L, "table.new");
+    add_extension(L, "table.clear");
     sb__codes_begin(L);
     set_loading(L, vm);
     add_private(L, vm);
+    // Users on fibers, because one that does not return stops others; --debug
+    // shows how often the code was dropped. A --luajit-cmd=v that follows
+    // replaces these notes, because LuaJIT tells only one function of traces.
+    if (vm->of_users && (sb_user_waiter(vm->now->user)->fiber ||
+                            sb_log_level() >= SB_LOG_DEBUG))
+        sb__traces_note(L, &vm->traces);
     lua_pushlightuserdata(L, vm);
     lua_pushcclosure(L, api_module, 1);
     lua_pushstring(L, "sysbench");
     lua_call(L, 1, 0);
-    // The first user has a state of its own, but others wait for it, too.
-    if (vm->of_users && (sb_user_waiter(vm->now->user)->fiber ||
-                            sb_log_level() >= SB_LOG_DEBUG))
-        sb__traces_note(L, &vm->traces);
     if (vm->worker && sb__compiles(L)) {
         vm->compiles = true;
         luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
@@ -680,7 +715,8 @@ static void context_done(struct sb__state *st)
     free(st);
 }
 
-// Frees those of the users that left whose handles Lua has collected.
+// Frees the contexts of users that have left, once Lua has collected their
+// handles.
 static void free_left(struct sb__vm *vm)
 {
     struct sb__state **p = &vm->left, *st;

@@ -80,7 +80,7 @@ int sb__workload_attach(struct sb_script *s, struct sb_user *u,
     u->part[s->workload.slot] = st;
     pthread_mutex_unlock(&u->part_lock);
     *out = st;
-    if (sharing != SB__ALONE && !s->installed) {
+    if (sharing != SB__ALONE && !s->unchanged) {
         rc = sb__state_module(st, "sharing", "changed", err);
         lua_settop(st->L, 0);
     }
@@ -107,13 +107,20 @@ static enum sb__sharing sharing_of(struct sb_script *s, struct sb_user *u)
                &s->sharing_known, &s->lock, sb_user_waiter(u), until))
         ;
     sharing = s->sharing == SB__SHARES ? SB__SHARES : SB__ALONE;
+    bool late = s->sharing == SB__SHARING_TRIED && !s->waited_long;
     if (s->sharing == SB__SHARING_UNKNOWN && may_try)
         sharing = s->sharing = SB__SHARING_TRIED;
+    s->waited_long |= late;
     pthread_mutex_unlock(&s->lock);
+    if (late)
+        sb_log(SB_LOG_DEBUG,
+            "users of %s have Lua states of their own: the thread_init() of "
+            "the first one took more than %u s",
+            s->path, (unsigned)(WAIT_NS / 1000000000));
     return sharing;
 }
 
-// Returns what was known before.
+// Returns the earlier decision.
 static enum sb__sharing decide(struct sb_script *s, enum sb__sharing sharing)
 {
     enum sb__sharing before;
@@ -152,12 +159,12 @@ static void find_out(struct sb_script *s, struct sb__state *st, bool failed)
         lua_settop(st->L, 0);
 }
 
-// A user has ended its thread_init() in a state that it shares, and has done
-// something there that the one that tried did not do.
+// A user has ended its thread_init() in a state that it shares, and may have
+// changed something that the first user did not change.
 static void look_again(struct sb_script *s, struct sb__state *st)
 {
     struct sb_err err = { 0 };
-    const char *why = s->installed ? NULL : what_changed(st, &err);
+    const char *why = s->unchanged ? NULL : what_changed(st, &err);
 
     if (why && decide(s, SB__ALONE) == SB__SHARES)
         sb_log(SB_LOG_WARNING,
