@@ -161,7 +161,7 @@ void sb__children_free(struct sb__child **list)
         (*list)->ops->free(*list);
 }
 
-// What Lua has a pointer to ---------------------------------------------------
+// Handles that Lua holds ------------------------------------------------------
 
 void sb__handle_drop(struct sb__handle *h)
 {
@@ -175,7 +175,7 @@ void sb__handle_drop(struct sb__handle *h)
 
 void sb__handles_free(struct sb_db_ctx *ctx)
 {
-    while (ctx->dropped) {
+    while (ctx->dropped && !ctx->keeps_dropped) {
         struct sb__handle *h = ctx->dropped;
 
         ctx->dropped = h->next;

@@ -432,11 +432,17 @@ int sb_con_reset(struct sb_con *con)
 
 void sb_con_reset_others(struct sb_db_ctx *ctx, const struct sb_con *con)
 {
+    sb__handles_free(ctx);
+    // A rollback is a call, and it may wait until the collector has dropped
+    // this connection or the next one.
+    ctx->keeps_dropped = true;
     // No lock is needed, because only this thread changes the list.
     for (struct sb_con_priv *c = ctx->cons; c; c = c->next) {
         if (&c->pub != con && sb__con_connected(c) && !sb__con_lost(c))
             sb_con_reset(&c->pub);
     }
+    ctx->keeps_dropped = false;
+    sb__handles_free(ctx);
 }
 
 const struct sb_err *sb_con_err(const struct sb_con *con)

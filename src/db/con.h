@@ -68,7 +68,7 @@ struct sb__refresh {
     uint64_t seen; // the event of the last statement
 };
 
-// What Lua has a pointer to, embedded in its owner. The collector may drop it
+// A handle that Lua holds, embedded in its owner. The collector may drop it
 // while any user has its turn, also while a call waits on the connection: the
 // next call of the context frees it.
 struct sb__handle {
@@ -95,6 +95,8 @@ static inline void sb__handle_end(struct sb__handle *h)
 // For finalizers: waits for nothing, and changes no connection. If the user has
 // left, frees it at once.
 void sb__handle_drop(struct sb__handle *h);
+// Closes and frees the connection. No effect on one that was freed.
+void sb_con_free(struct sb_con *con);
 // Frees what was dropped. Between calls of the context.
 void sb__handles_free(struct sb_db_ctx *ctx);
 

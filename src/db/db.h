@@ -169,6 +169,7 @@ struct sb_db_ctx {
     struct sb__child *idle_stmts;  // freed, to be reused
     struct sb__child *orphans;     // children without a connection
     struct sb__handle *dropped;    // by the collector: to be freed
+    bool keeps_dropped;            // not now: `cons` is being walked
     unsigned handles;              // that Lua has
     bool left;                     // sb_db_ctx_leave() was called
     struct sb_err err;             // of sb_db_get() and sb_con_open()

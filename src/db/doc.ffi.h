@@ -46,13 +46,12 @@ SB_FFI struct sb_doc_name *sb_doc_name(struct sb_con *con, const char *name);
 // "any", a double becomes an int32 if it is an integer in its range, otherwise
 // an int64 if it is an integer below 2^53, otherwise a double; an int becomes
 // an int64. Every type accepts null. name: as for sb_doc_name(), NULL for the
-// name of the command. NULL on failure, as above. Freed by sb_doc_op_free(),
+// name of the command. NULL on failure, as above. Freed by sb_doc_op_drop(),
 // also after the connection.
 SB_FFI struct sb_doc_op *sb_doc_compile(
     struct sb_con *con, const uint8_t *body, size_t len, const char *name);
 SB_FFI uint32_t sb_doc_op_nargs(const struct sb_doc_op *op);
-SB_FFI void sb_doc_op_free(struct sb_doc_op *op);
-// The same at the next call of the user. For finalizers.
+// The next call of the user frees it. For finalizers.
 SB_FFI void sb_doc_op_drop(struct sb_doc_op *op);
 // Executes it with n = nargs values; texts are copied.
 SB_FFI int sb_doc_execute(
@@ -103,7 +102,6 @@ struct sb_doc_bulk_result {
 };
 SB_FFI void sb_doc_bulk_result(
     const struct sb_doc_bulk *bulk, struct sb_doc_bulk_result *out);
-SB_FFI void sb_doc_bulk_free(struct sb_doc_bulk *bulk);
 // As sb_doc_op_drop().
 SB_FFI void sb_doc_bulk_drop(struct sb_doc_bulk *bulk);
 

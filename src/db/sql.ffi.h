@@ -79,23 +79,24 @@ SB_FFI const char *sb_db_databases(const struct sb_db *db);
 // one. NULL on failure, see sb_db_error().
 SB_FFI struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n);
-// Disconnects; the handle stays valid until sb_con_free(). 0 or SB_E*.
+// Disconnects; the handle stays valid until sb_con_drop(). 0 or SB_E*.
 SB_FFI int sb_con_close(struct sb_con *con);
 SB_FFI int sb_con_reconnect(struct sb_con *con);
 // Has each reconnect execute a statement that the caller has executed, after
 // --db-init-sql: it sets something for the session. 0 or SB_ENOMEM.
 SB_FFI int sb_con_init_sql(struct sb_con *con, const char *sql, size_t len);
-SB_FFI void sb_con_free(struct sb_con *con);
-// The same at the next call of the user. For finalizers.
+// The next call of the user closes and frees the connection. For finalizers.
 SB_FFI void sb_con_drop(struct sb_con *con);
-// True if sb_con_open(), which has failed, may succeed if it is called again:
+// Closes the connections that were dropped. True if sb_con_open(), which has
+// failed, may succeed if it is called again:
 // it was not canceled, and open connections were freed after the failure.
 SB_FFI int sb_con_retry(struct sb_db_ctx *ctx);
 // Called once for a failure of sb_con_open(): counts it under its code in the
 // event in progress. False if the caller caused the failure (wrong usage, a
 // cancel, no memory), which is not counted.
 SB_FFI int sb_con_refused(struct sb_db_ctx *ctx, struct sb_db *db);
-// Number of connections that were opened and not freed.
+// Closes the connections that were dropped. Returns the number of those that
+// remain.
 SB_FFI unsigned sb_con_held(struct sb_db_ctx *ctx);
 // False if the connection is closed, or the server has closed it. Sends
 // nothing: a server that hangs, or that vanished, is not detected.

@@ -20,8 +20,8 @@ struct sb_user;
 // the loop. Without a wait, the end time of an event is the start time of
 // the next; on an event loop, the client delays of the event lie between them.
 SB_FFI int sb_user_next(struct sb_user *u);
-// The same in two parts, the second of which may wait: returns 2 if it has to
-// be called.
+// The same in two parts, the second of which may wait: sb_user_next_now()
+// returns 2 if sb_user_next_wait() must be called.
 SB_FFI int sb_user_next_now(struct sb_user *u);
 SB_FFI int sb_user_next_wait(struct sb_user *u);
 // The same in two steps, for scripts with their own thread_run:

@@ -42,12 +42,14 @@ local function once(event, tid)
 end
 
 -- The first events of a user often prepare something. Where a thousand users do
--- so, LuaJIT would take that for what is worth compiling: it compiles when half
--- of the users have had these events.
+-- so, LuaJIT would compile that first: it compiles when half of the users have
+-- had these events.
 local COLD = 3
+local COLD_SECONDS = 2 -- for events of seconds
 
 local function first_events(me, event, tid)
-   while me.cold > 0 do
+   local from = os.time()
+   while me.cold > 0 and os.time() - from < COLD_SECONDS do
       if not next_event() then
          return true
       elseif once(event, tid) then
@@ -99,6 +101,7 @@ function user.run()
    local me = sb.me()
    local own = rawget(me.globals, "thread_run")
    if type(own) == "function" then
+      sb.warmed()
       own(me.tid)
    else
       events(me)

@@ -54,8 +54,8 @@ static struct sb__place place_of(lua_State *L, const struct sb__bson *w)
 static void check_begun(lua_State *L, const struct sb__bson *w, unsigned begun)
 {
     if (w->begun != begun)
-        sb__bson_raise(L, "document: a metamethod started another document "
-                          "before this one was complete");
+        sb__bson_raise(L, "document: another document was started while a "
+                          "metamethod of this one ran");
 }
 
 // put(key, value)

@@ -255,7 +255,12 @@ static int collect(lua_State *L)
 {
     const char *what = luaL_optstring(L, 1, "collect");
 
-    if (strcmp(what, "stop") == 0 || strcmp(what, "restart") == 0) {
+    bool steps = strcmp(what, "collect") == 0 || strcmp(what, "step") == 0;
+
+    // LuaJIT stops the collector while it calls a finalizer; a step would start
+    // it again, and calls.c could not recognize the finalizer.
+    if (strcmp(what, "stop") == 0 || strcmp(what, "restart") == 0 ||
+        (steps && !lua_gc(L, LUA_GCISRUNNING, 0))) {
         lua_pushinteger(L, 0);
         return 1;
     }

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What is a user's own in Lua's libraries: the modules that are loaded, and the
--- random numbers. Errors of finalizers.
+-- The parts of Lua's libraries of which each user has its own: the modules that
+-- are loaded, and the random numbers. Errors of finalizers.
 
 local sb = ...
 local C, turn = sb.C, sb.turn
@@ -12,13 +12,13 @@ local libs = {}
 
 local package = package
 
--- The user's, or that of the state, for --luajit-cmd.
+-- Returns the user's `package`, or that of the state for --luajit-cmd.
 local function mine()
    local me = sb.me()
    return me and me.package or package
 end
 
--- Those of Lua use the tables of the state, which all users would share.
+-- Lua's own loaders read the tables of the state, which all users would share.
 local function preloaded(name)
    local f = mine().preload[name]
    return f ~= nil and f or
@@ -249,6 +249,15 @@ if sb.user then
    local gc = sb.ffi.gc
    rawset(sb.ffi, "gc", function(object, finalizer)
       return gc(object, guard(finalizer))
+   end)
+
+   local metatype = sb.ffi.metatype
+   rawset(sb.ffi, "metatype", function(ct, meta)
+      if type(meta) == "table" and rawget(meta, "__gc") ~= nil then
+         meta = sb.copy(meta)
+         meta.__gc = guard(meta.__gc)
+      end
+      return metatype(ct, meta)
    end)
 
    local new = newproxy

@@ -70,9 +70,9 @@ static void on_line(lua_State *L, lua_Debug *ar)
     vm = lua_touserdata(L, -1);
     lua_pop(L, 1);
     struct sb__lines *n = vm ? vm->now->lines : NULL;
-    uint64_t turn = n && !n->full ? sb_user_turn(vm->now->user) : 0;
+    uint64_t turn = n ? sb_user_turn(vm->now->user) : 0;
 
-    if (turn == 0 || ar->currentline <= 0)
+    if (turn == 0 || ar->currentline <= 0 || (n->full && turn == n->turn))
         return;
     uint64_t now = sb_clock_monotonic();
 
@@ -136,7 +136,9 @@ static void watch_begin(struct sb__state *st)
         return;
     vm->compiled = sb__compiles(L);
     set_vm(L, vm);
+    unsigned flushes = vm->traces.flushes; // of LuaJIT itself
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
+    vm->traces.flushes = flushes;
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
 }
 

@@ -122,7 +122,7 @@ void sb__traces_done(struct sb__traces *t)
     free(t->list);
 }
 
-// The newest of those that were there: their memory is used again.
+// Searches from the newest trace: LuaJIT reuses the memory of dropped traces.
 static bool find_trace(
     struct sb__traces *t, uintptr_t at, char *what, size_t size)
 {

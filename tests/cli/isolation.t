@@ -332,6 +332,112 @@ A finalizer runs in the turn of any user, so it cannot wait.
   >     --time=60 --report=none run 2>&1 | grep FATAL
   FATAL: *a finalizer (__gc) called sb_con_query(): finalizers must not use the database (glob)
 
+It is recognized even if it collects garbage first.
+
+  $ sed 's/function() mine/function() collectgarbage() collectgarbage("step") mine/' \
+  >     finalizer.lua >collects.lua
+  $ sysbench collects.lua --db-driver=null --null-latency=1ms --threads=8 --workers=1 \
+  >     --time=60 --report=none run 2>&1 | grep FATAL
+  FATAL: *a finalizer (__gc) called sb_con_query(): finalizers must not use the database (glob)
+
+An error in a finalizer of a C type ends the run.
+
+  $ cat >type.lua <<'END'
+  > local ffi = require("ffi")
+  > ffi.cdef("typedef struct { int x; } typed_t;")
+  > local typed = ffi.metatype("typed_t", { __gc = function() error("collected") end })
+  > function event() for _ = 1, 1000 do local t = typed() end end
+  > END
+  $ for w in 1 users; do
+  >     sysbench type.lua --db-driver=null --threads=2 --workers=$w --time=60 --report=none \
+  >         run 2>&1 | grep FATAL
+  > done
+  FATAL: *type.lua:3: collected (glob)
+  FATAL: *type.lua:3: collected (glob)
+
+Connections that a script drops are closed, although its collectgarbage() is a step.
+
+  $ cat >leak.lua <<'END'
+  > function thread_init() drv = sysbench.sql.driver() end
+  > function event() drv:connect():query("SELECT 1") end
+  > END
+  $ (ulimit -n 260; sysbench leak.lua --db-driver=sqlite --sqlite-db=leak.db --threads=8 \
+  >     --workers=1 --events=1000 --time=0 run 2>err) | grep 'number of events'
+      total number of events:              1000
+
+Users with an event loop of their own run compiled code.
+
+  $ cat >compiled.lua <<'END'
+  > local function look()
+  >    if n == 0 then print("compiles:", (jit.status())) end
+  > end
+  > function thread_run()
+  >    n = 0
+  >    sysbench.user.wait(0.01)
+  >    look()
+  > end
+  > END
+  $ sysbench compiled.lua --threads=3 --workers=1 --time=1 run | grep compiles
+  compiles:	true
+  compiles:	true
+  compiles:	true
+
+The users of a script of 0.5 share the functions of its API: 300 users compile as little as 3.
+
+  $ cat >old_api.lua <<'END'
+  > local traces = 0
+  > local function count(what) traces = traces + (what == "stop" and 1 or 0) end
+  > function thread_init()
+  >    if thread_id == 5 then jit.attach(count, "trace") end
+  >    db_connect()
+  > end
+  > function event() db_query("SELECT 1") end
+  > function thread_done()
+  >    if thread_id == 5 then print("few traces:", traces < 40) end
+  > end
+  > END
+  $ sysbench old_api.lua --db-driver=null --threads=300 --workers=1 --events=60000 --time=0 \
+  >     run | grep few
+  few traces:	true
+
+A module in the current folder that replaces an installed one is the user's.
+
+  $ mkdir -p own; cat >own/oltp_common.lua <<'END'
+  > string.seen = (string.seen or 0) + 1
+  > sysbench.opt = setmetatable({}, { __index = sysbench.opt })
+  > function thread_init() print("seen:", string.seen) end
+  > function event() end
+  > END
+  $ echo 'function execute_point_selects() end' >>own/oltp_common.lua
+  $ (cd own && sysbench oltp_point_select --db-driver=null --threads=3 --workers=1 --events=3 \
+  >     --time=0 run) | grep seen
+  seen:	1
+  seen:	1
+  seen:	1
+
+Extensions of LuaJIT change a library, but for all scripts alike.
+
+  $ echo 'require("table.new") function event() end' >new.lua
+  $ sysbench new.lua --threads=8 --workers=1 --events=80 --time=0 --report=none --debug \
+  >     run 2>&1 | grep "of its own"
+  [1]
+
+Users do not wait for a first user whose thread_init() takes long.
+
+  $ cat >slow.lua <<'END'
+  > function thread_init(id) if id == 0 then os.execute("sleep 4") end end
+  > function event() end
+  > END
+  $ sysbench slow.lua --threads=8 --workers=2 --events=80 --time=0 --report=none --debug \
+  >     run 2>&1 | grep "of their own"
+  DEBUG: users of slow.lua have Lua states of their own: the thread_init() of the first one took more than 2 s
+
+--luajit-cmd works with users that share a state.
+
+  $ sysbench new.lua --threads=8 --workers=1 --events=100000 --time=0 --luajit-cmd=v run 2>&1 |
+  >     grep -c "TRACE *1 " | sed 's/[1-9].*/some/'
+  some
+
 What a user other than the first changes for all is not undone. A script that calls a C
 function that waits has a state for each user; if its name cannot be seen, the program
 ends.

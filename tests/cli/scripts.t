@@ -305,6 +305,17 @@ An event that raises the request itself is rolled back on all connections of the
   >     2>&1 | grep -E 'rows|FATAL'
   rows:	1
 
+A connection that the script has dropped before does not prevent that.
+
+  $ sed 's/^   if tries < 3 then/&\
+  >       if tries == 1 then\
+  >          do local dropped = sysbench.sql.driver():connect() end\
+  >          collectgarbage() collectgarbage()\
+  >       end/' again.lua >dropped.lua
+  $ sysbench dropped.lua run --db-driver=sqlite --sqlite-db=dropped.db --events=1 --time=0 \
+  >     2>&1 | grep -E 'rows|FATAL|ALERT'
+  rows:	1
+
 The user thinks after an event that was given up, too.
 
   $ cat >fails.lua <<'EOF'

@@ -252,7 +252,7 @@ local function errors()
       ".*without its order at top")
    fails("a document that writes another one",
       {v = setmetatable({}, {__index = function() encode{q = 1} end})},
-      "a metamethod started another document")
+      "another document was started while a metamethod of this one ran")
    local id = mongodb.objectid()
    id.bytes = nil
    fails("an ObjectId without its bytes", {v = id},

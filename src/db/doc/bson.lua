@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- Converts Lua values to BSON and back. The functions are in C (script/bson.h
--- describes the fields they use), so that no state has to compile them.
+-- describes the fields they use), because compiling them would take a trace for
+-- each shape of a document.
 
 local sb = ...
 

@@ -35,6 +35,9 @@ int sb__doc_run(struct sb_con_priv *c, const uint8_t *body, size_t len,
 // object stays valid for the function that frees it.
 void sb__doc_orphan(struct sb__child *k);
 
+void sb_doc_op_free(struct sb_doc_op *op);
+void sb_doc_bulk_free(struct sb_doc_bulk *bulk);
+
 // doc_text.c -----------------------------------------------------------------
 
 // Returns the beginning of a command as JSON, *n bytes, for messages; the

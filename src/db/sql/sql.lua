@@ -517,7 +517,7 @@ local opened = 0
 -- be opened before the next time: as many as are open, so that a user with
 -- thousands of connections does not collect thousands of times.
 local function collect()
-   collectgarbage()
+   sb.collect()
    return math.max(16, wait.sb_con_held(turn.ctx))
 end
 
@@ -527,7 +527,7 @@ end
 local function open_again(db, options, may_fail)
    local ctx, con = turn.ctx, nil
    if not may_fail then
-      collectgarbage()
+      sb.collect()
    end
    if wait.sb_con_retry(ctx) ~= 0 then
       con = open_with(db, options)
