@@ -162,7 +162,7 @@ end
 -- Returns the sequences of one user:
 --   start             the last write before the run, plus 1; 0: not known
 --   last              the last write of the run
---   failed            the time of the first error of its last outage
+--   outage_error      the time of the first error of its last outage
 --   recovered         the time of its first success after an outage
 --   worst             the longest time from a first error to the next success,
 --   worst_start       and when it began
@@ -171,8 +171,8 @@ end
 --                     numbers_of()
 local function user_sequences(opt, user_no)
    local prefix = string.format("failover %s %d ", opt.table_name, user_no)
-   local all = look_up(prefix, {"start", "last", "failed", "recovered",
-      "worst", "worst_start", "gap", "gap_start"})
+   local all = look_up(prefix, {"start", "last", "outage_error",
+      "recovered", "worst", "worst_start", "gap", "gap_start"})
    for _, list in ipairs{"unknown", "refused"} do
       all[list] = {name = prefix .. list .. " ",
          count = sysbench.sequence(prefix .. list)}
@@ -202,7 +202,8 @@ local opt, drv, d, con
 local number, owner -- parameters of the statements
 local update, insert, look
 local shared, mine -- sequences of all users, and of this one
-local acknowledged, unknown, refused, failing, outage -- metrics
+-- Metrics.
+local acknowledged, unknown, refused, failing_users, outage_durations
 
 local next_write   -- the number that is written next
 local maybe_stored -- whether an earlier COMMIT of it had an unknown outcome
@@ -210,39 +211,64 @@ local must_move    -- whether the user must connect to another server first
 local has_moved    -- whether it has done so since its last success
 local phase        -- of the transaction: "before" COMMIT, or "commit"
 
--- Of the first transaction that failed since the last success: its start, in
--- seconds since the start of the run, and its error, in seconds of the measured
--- part; nil if it was before that (in a warm-up).
-local failing_since, first_error
--- The longest time in which no user had a success, and the longest one from an
--- error of this user to its next success, as far as this user has seen it.
-local longest, worst
+-- The start of the first transaction that failed since the last success, in
+-- seconds since the start of the run; nil if none failed.
+local outage_start
+-- The time of the first error since the last success, in seconds since the
+-- start of the measured part; nil if there was none, or only in a warm-up.
+local outage_error
+-- The longest time without a success of any user that this user has seen.
+local longest_gap
+-- The longest time from a first error of this user to its next success.
+local worst_outage
 
 -- Errors --------------------------------------------------------------------
 
--- Another server accepts writes now: error numbers of MySQL, states of
--- PostgreSQL.
+-- Numbers are errors of MySQL, texts are states or classes of PostgreSQL.
+
+-- Another server accepts writes now.
 local wrong_server = {
-   [1047] = true, [1053] = true, [1290] = true, [1792] = true, [1836] = true,
-   [3100] = true, ["25006"] = true,
+   [1047] = true, -- ER_UNKNOWN_COM_ERROR: not part of the Galera cluster
+   [1053] = true, -- ER_SERVER_SHUTDOWN
+   [1290] = true, -- ER_OPTION_PREVENTS_STATEMENT: --read-only
+   [1792] = true, -- ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
+   [1836] = true, -- ER_READ_ONLY_MODE
+   [3100] = true, -- ER_RUN_HOOK_ERROR: not part of the replication group
+   ["25006"] = true, -- read_only_sql_transaction
 }
 -- The statement failed, but the same one may succeed soon: the server is
 -- starting, stopping or full, or another transaction was in the way.
 local temporary = {
-   [1040] = true, [1180] = true, [1205] = true, [1317] = true, [1927] = true,
-   [3032] = true, [3101] = true, [9001] = true,
-   ["53300"] = true, ["57P01"] = true, ["57P02"] = true, ["57P03"] = true,
+   [1040] = true, -- ER_CON_COUNT_ERROR: too many connections
+   [1180] = true, -- ER_ERROR_DURING_COMMIT
+   [1205] = true, -- ER_LOCK_WAIT_TIMEOUT
+   [1317] = true, -- ER_QUERY_INTERRUPTED
+   [1927] = true, -- ER_CONNECTION_KILLED
+   [3032] = true, -- ER_SERVER_OFFLINE_MODE
+   [3101] = true, -- ER_TRANSACTION_ROLLBACK_DURING_COMMIT
+   [9001] = true, -- ProxySQL reaches no server; TiDB, its storage
+   ["53300"] = true, -- too_many_connections
+   ["57P01"] = true, -- admin_shutdown
+   ["57P02"] = true, -- crash_shutdown
+   ["57P03"] = true, -- cannot_connect_now
 }
--- Errors of COMMIT that prove that the transaction was rolled back: error
--- numbers of MySQL, classes of states of PostgreSQL. Other errors, such as
--- 1180, 3100 and those of proxies, also occur after the transaction was sent to
--- other servers.
+-- Errors of COMMIT that prove that the transaction was rolled back. Other
+-- errors, such as 1180, 3100 and those of proxies, also occur after the
+-- transaction was sent to other servers.
 local refusal = {
-   [1205] = true, [1213] = true, [1290] = true, [1792] = true, [1836] = true,
-   [3101] = true,
+   [1205] = true, -- ER_LOCK_WAIT_TIMEOUT
+   [1213] = true, -- ER_LOCK_DEADLOCK
+   [1290] = true, -- ER_OPTION_PREVENTS_STATEMENT: --read-only
+   [1792] = true, -- ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
+   [1836] = true, -- ER_READ_ONLY_MODE
+   [3101] = true, -- ER_TRANSACTION_ROLLBACK_DURING_COMMIT
 }
-local refusal_class = {["23"] = true, ["25"] = true, ["40"] = true}
-local UNKNOWN_COMPLETION = "40003"
+local refusal_class = {
+   ["23"] = true, -- integrity constraint violation
+   ["25"] = true, -- invalid transaction state
+   ["40"] = true, -- transaction rollback, except UNKNOWN_COMPLETION
+}
+local UNKNOWN_COMPLETION = "40003" -- statement_completion_unknown
 local SQLITE_IOERR = 10
 
 local function in_list(list, err)
@@ -342,13 +368,11 @@ end
 local function connect_and_find_last()
    for try = 1, START_TRIES do
       con = drv:connect()
-      local ok, last, highest = pcall(last_stored)
+      local ok, last_or_error, highest = pcall(last_stored)
       if ok then
-         return last, highest
-      end
-      local err = last
-      if type(err) ~= "table" or try == START_TRIES then
-         error(err, 0)
+         return last_or_error, highest
+      elseif type(last_or_error) ~= "table" or try == START_TRIES then
+         error(last_or_error, 0)
       end
       pcall(con.disconnect, con)
       user.wait(MOVE_EVERY)
@@ -382,36 +406,38 @@ end
 
 local function note_success(now)
    local before = published(shared.success)
-   publish(shared.success, math.max(now, 1e-6)) -- 0: none; also in a warm-up
-   if now - before > longest then
-      longest = now - before
-      publish(mine.gap, longest)
+   -- 0 means that there was no success. In a warm-up, the time is negative:
+   -- such a success counts as one at the start of the measured part.
+   publish(shared.success, math.max(now, 1e-6))
+   if now - before > longest_gap then
+      longest_gap = now - before
+      publish(mine.gap, longest_gap)
       publish(mine.gap_start, before)
    end
 end
 
 local function note_recovery(now)
-   outage:record((user.run_time() - failing_since) * 1000)
-   failing:set(0)
-   failing_since = nil
-   if first_error then
+   outage_durations:record((user.run_time() - outage_start) * 1000)
+   failing_users:set(0)
+   outage_start = nil
+   if outage_error then
       publish(mine.recovered, now)
-      if now - first_error > worst then
-         worst = now - first_error
-         publish(mine.worst, worst)
-         publish(mine.worst_start, first_error)
+      if now - outage_error > worst_outage then
+         worst_outage = now - outage_error
+         publish(mine.worst, worst_outage)
+         publish(mine.worst_start, outage_error)
       end
-      first_error = nil
+      outage_error = nil
    end
 end
 
-local function succeeded()
+local function transaction_succeeded()
    local now = user.time()
    mine.last:raise(next_write)
    next_write, maybe_stored, has_moved = next_write + 1, false, false
    acknowledged:add()
    note_success(now)
-   if failing_since then
+   if outage_start then
       note_recovery(now)
    end
 end
@@ -443,18 +469,18 @@ local function commit_failed(err)
    end
 end
 
-local function failed(err, began)
+local function transaction_failed(err, began)
    local now = user.time()
-   if not failing_since then
-      failing_since = began
-      failing:set(1)
+   if not outage_start then
+      outage_start = began
+      failing_users:set(1)
    end
    if now >= 0 then -- otherwise before the measured part
       shared.errors:next()
-      if not first_error then
+      if not outage_error then
          publish_earliest(shared.first_error, now)
-         first_error = now
-         publish(mine.failed, now)
+         outage_error = now
+         publish(mine.outage_error, now)
       end
    end
    if phase == "commit" then
@@ -484,11 +510,11 @@ local function create_metrics()
       "stored"})
    refused = sysbench.metric("refused",
       {help = "COMMITs that the server answered with a rollback"})
-   failing = sysbench.metric("failing", {kind = "gauge", unit = "users",
+   failing_users = sysbench.metric("failing", {kind = "gauge", unit = "users",
       help = "users whose last transaction failed"})
-   outage = sysbench.metric("outage", {kind = "distribution", unit = "ms",
-      help = "time of a user from the start of its first transaction that " ..
-      "failed to its next success"})
+   outage_durations = sysbench.metric("outage", {kind = "distribution",
+      unit = "ms", help = "time of a user from the start of its first " ..
+      "transaction that failed to its next success"})
 end
 
 -- last: the last write that is stored. If the user has been in this run before
@@ -500,12 +526,12 @@ local function continue_after(last)
    end
    mine.last:raise(last)
    next_write = mine.last:last() + 1
-   longest, worst = published(mine.gap), published(mine.worst)
-   if mine.failed:last() > mine.recovered:last() then
-      first_error = published(mine.failed)
-      failing_since = first_error + user.run_time() - user.time()
+   longest_gap, worst_outage = published(mine.gap), published(mine.worst)
+   if mine.outage_error:last() > mine.recovered:last() then
+      outage_error = published(mine.outage_error)
+      outage_start = outage_error + user.run_time() - user.time()
    end
-   failing:set(failing_since and 1 or 0)
+   failing_users:set(outage_start and 1 or 0)
 end
 
 function thread_init()
@@ -546,11 +572,11 @@ function event()
    local began = user.run_time()
    local ok, err = pcall(transaction)
    if not ok then
-      failed(err, began)
+      transaction_failed(err, began)
       roll_back(err)
       error(err, 0)
    end
-   succeeded()
+   transaction_succeeded()
 end
 
 -- Time -----------------------------------------------------------------------
@@ -994,9 +1020,9 @@ local function each_user(opt, f)
    end
 end
 
--- Returns the time of the end of the measured part: the time in which the last
--- calls end and connections are closed is no time without service. total: the
--- duration of the run.
+-- Returns the time of the end of the measured part. After it, the last calls
+-- end and connections are closed: that time does not count as time without a
+-- success. total: the duration of the run.
 local function measured_end(opt, total)
    local shared, limit = shared_sequences(opt), sysbench.opt.time
    if shared.ended:last() >= shared.users:last() then
@@ -1014,7 +1040,7 @@ end
 
 -- Returns the longest time without a success of any user, in seconds, when it
 -- began, and whether the run ended before the next success.
-local function longest_gap(opt, total)
+local function longest_gap_of_run(opt, total)
    local gap, start = 0, 0
    each_user(opt, function(of_user)
       local from = published(of_user.gap_start)
@@ -1037,7 +1063,7 @@ local function error_between(opt, first, last)
       found = nil
    end
    each_user(opt, function(of_user)
-      for _, time_of in ipairs{of_user.failed, of_user.worst_start} do
+      for _, time_of in ipairs{of_user.outage_error, of_user.worst_start} do
          local t = published(time_of)
          if t > 0 and t >= first and t <= last then
             found = math.min(t, found or t)
@@ -1049,13 +1075,13 @@ end
 
 -- Returns how many users had no success after their last error, and for how
 -- long at most.
-local function still_failing(opt, total)
+local function users_without_recovery(opt, total)
    local users, longest = 0, 0
    each_user(opt, function(of_user)
-      local failed = published(of_user.failed)
-      if failed > published(of_user.recovered) then
+      local since = published(of_user.outage_error)
+      if since > published(of_user.recovered) then
          users = users + 1
-         longest = math.max(longest, total - failed)
+         longest = math.max(longest, total - since)
       end
    end)
    return users, longest
@@ -1066,9 +1092,9 @@ local function final_lines(opt, total)
    local shared = shared_sequences(opt)
    total = measured_end(opt, total)
    local errors = shared.errors:last()
-   local gap, start, open = longest_gap(opt, total)
-   local text = string.format("failover: no success of any user for %.3f s " ..
-      "at most, from %.3f s to %s", gap, start, open and
+   local gap, start, open = longest_gap_of_run(opt, total)
+   local text = string.format("failover: longest time without a success of " ..
+      "any user: %.3f s, from %.3f s to %s", gap, start, open and
       "the end of the run" or string.format("%.3f s", start + gap))
    local first = error_between(opt, start, start + gap)
    if first then
@@ -1077,12 +1103,12 @@ local function final_lines(opt, total)
    if errors == 0 then
       return text .. "\nfailover: no errors"
    end
-   local failing, longest = still_failing(opt, total)
+   local users, longest = users_without_recovery(opt, total)
    return text .. string.format("\nfailover: %.0f failed transactions, " ..
       "first at %.3f s; COMMIT refused: %.0f; COMMIT of unknown outcome: " ..
       "%.0f\nfailover: users still failing at the end: %d", errors,
       first_error_of_run(opt), shared.refused:last(),
-      shared.unknown:last(), failing) ..
+      shared.unknown:last(), users) ..
       (longest > 0 and string.format(", for up to %.3f s", longest) or "")
 end
 
@@ -1091,7 +1117,7 @@ function sysbench.hooks.report_line(stat, final)
    if final then
       return final_lines(opt, stat.time_total)
    end
-   local failing = stat.metrics.failing
+   local gauge = stat.metrics.failing
    return string.format("failing users: %.0f, commits of unknown outcome: %.0f",
-      failing and failing.value or 0, shared_sequences(opt).unknown:last())
+      gauge and gauge.value or 0, shared_sequences(opt).unknown:last())
 end

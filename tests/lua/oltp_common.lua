@@ -19,6 +19,7 @@ local rand = sysbench.rand
 
 -- Options --------------------------------------------------------------------
 
+-- As in sysbench 1.0: without a command, an error names the commands.
 options.require_command()
 
 local int = sysbench.cmdline.ARG_INT
@@ -96,8 +97,9 @@ local function replaced_values()
 end
 
 -- Creates, fills and indexes table number table_num over one connection.
--- Scripts may call or replace it. cmd_prepare() calls only a replacement:
--- otherwise all users load each table together.
+-- Scripts may call or replace it. cmd_prepare() calls it only if a script has
+-- replaced it. Otherwise tables.prepare() creates the tables: all users load
+-- each table together.
 function create_table(driver, connection, table_num)
    tables.build(connection, dialect.of(driver), settings(),
       sbtest.description(replaced_values()), table_num)
@@ -106,7 +108,8 @@ end
 local own_create_table = create_table
 
 function cmd_prepare()
-   local opt, t = settings(), sbtest.description(replaced_values())
+   settings()
+   local t = sbtest.description(replaced_values())
    tables.command_on_each_database(function(connection, d, driver, database)
       if create_table == own_create_table then
          return tables.prepare(connection, d, opt, t, database)
@@ -438,7 +441,7 @@ local has_transactions = {oltp_read_only = true, oltp_read_write = true,
 
 -- Returns a number that is 0 if a transaction of the workload has no statements
 -- besides BEGIN and COMMIT.
-local function count_statements(workload, opt)
+local function count_statements(workload)
    local count = 0
    if workload ~= "oltp_write_only" then
       count = opt.point_selects
@@ -454,7 +457,7 @@ local function count_statements(workload, opt)
 end
 
 -- Warns of options that have no effect, or make events do nothing.
-local function warn_of_options(opt)
+local function warn_of_options()
    local workload = sbtest_check.script_name()
    if workload == "oltp_point_select" then
       if opt.point_selects ~= 10 then -- the default of the other scripts
@@ -463,7 +466,7 @@ local function warn_of_options(opt)
       end
    elseif not has_transactions[workload] then
       return
-   elseif count_statements(workload, opt) == 0 then
+   elseif count_statements(workload) == 0 then
       sysbench.warning("all numbers of statements are 0: " .. (opt.skip_trx and
          "events do nothing" or "transactions are only BEGIN and COMMIT"))
    elseif workload ~= "oltp_write_only" and not opt.range_selects then
@@ -479,7 +482,7 @@ end
 
 -- Called in the main state after init(), before the users start.
 function sysbench.hooks.check_tables()
-   local opt = settings()
-   warn_of_options(opt)
+   settings()
+   warn_of_options()
    sbtest_check.check_before_run(opt)
 end

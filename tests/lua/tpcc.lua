@@ -101,9 +101,9 @@ end
 -- Clause 2.1.6: the ranges of the non-uniform random numbers.
 local A_LAST_NAME, A_CUSTOMER, A_ITEM = 255, 1023, 8191
 
--- Their constants: of the last names that prepare creates, and of this run.
-local C_LOAD = 157
-local c_last_name, c_customer, c_item
+-- Clause 2.1.6.1: the constants that are added to these numbers.
+local C_LOAD = 157 -- for the last names that prepare creates
+local c_last_name, c_customer, c_item -- for the transactions of this run
 
 -- Clause 2.1.6: returns a non-uniform random number of the range [x, y].
 local function nurand(a, x, y, c)
@@ -410,8 +410,9 @@ function fill.stock(loader, n, first, last)
    end
 end
 
--- Returns the number of lines of an order: the first random value of its row of
--- table n, the orders of the set.
+-- Returns the number of lines of order `id`. n: the number of the table orders
+-- of the set. The number of lines is the first random value of the order's row,
+-- so fill.orders() and fill.order_line() draw the same one.
 local function draw_order_size(n, id)
    rand.row(n, id)
    return rand.uniform(LINES_MIN, LINES_MAX)
@@ -419,16 +420,19 @@ end
 
 function fill.orders(loader, n, first, last)
    local delivered = delivered_orders()
-   local permutation, district -- the customers of a district in random order
+   -- Each customer of a district has one order, in a random order of the
+   -- customers: scatter_key selects one for each district.
+   local scatter_key, district
    for id = first, last do
       local w, d, o = place_of(id, opt.customers)
       if district ~= d then
+         -- A random stream for the district: no row has a negative number.
          rand.row(n, -((w - 1) * DISTRICTS + d))
-         permutation, district = rand.uniform(1, 2 ^ 50), d
+         scatter_key, district = rand.uniform(1, 2 ^ 50), d
       end
       local size = draw_order_size(n, id)
       add_ints(loader, o, d, w)
-      loader:int(rand.scatter(o, 1, opt.customers, permutation))
+      loader:int(rand.scatter(o, 1, opt.customers, scatter_key))
       loader:text(LOAD_TIME)
       if o <= delivered then
          loader:int(rand.uniform(1, 10))
@@ -482,7 +486,8 @@ local ROWS_LOADED = "tpcc rows loaded" -- a counter of all users
 -- The description of the tables of all sets for tables.prepare(), which calls
 -- these functions with sysbench.opt and the number of a table: create, loader,
 -- fill for block after block, finish, then link when all tables are finished;
--- drop after an error. It computes the statistics for the optimizer (analyze).
+-- drop after an error. analyze: tables.prepare() then has the server compute
+-- its statistics for the optimizer.
 local all_tables = {analyze = true}
 
 function all_tables.name(_, n)
@@ -622,9 +627,9 @@ end
 --    local o_id = receive_number(district_next)
 --
 -- Without --pipeline, send() executes the statement and reads its row. With
--- it, send() only collects statements; receive() sends them together and reads
--- all rows, if that was not done before; complete() sends the last statements
--- of a transaction. Rows that are not received are read, too.
+-- --pipeline, send() only collects statements; receive() sends them together
+-- and reads all rows, if that was not done before; complete() sends the last
+-- statements of a transaction. Rows that are not received are read, too.
 --
 -- Statements that lock rows precede the others of a transaction: the first
 -- other statement creates the snapshot of a transaction in MySQL, and a row
@@ -652,7 +657,7 @@ end
 
 local queries = {} -- the statements with rows
 
-local function no_row(query)
+local function raise_no_row(query)
    error(format("%s lacks a row: do --warehouses, --items and --customers " ..
       "have the values of prepare?",
       expand(query.sql:match("FROM (%$[%a_]+)"), home.set)), 0)
@@ -661,12 +666,16 @@ end
 -- The row if a query has no result (the null driver, --mysql-dry-run).
 local INVENTED_ROW = {"1", "1", "1"}
 
-local function first_row(rs, query)
-   return not rs and INVENTED_ROW or rs:fetch_row() or no_row(query)
-end
-
 local function first_row_or_nil(rs)
    return not rs and INVENTED_ROW or rs:fetch_row()
+end
+
+local function first_row(rs, query)
+   local row = first_row_or_nil(rs)
+   if not row then
+      raise_no_row(query)
+   end
+   return row
 end
 
 -- Declares a statement with rows. row_of(rs, query) returns the row that the
@@ -711,7 +720,10 @@ local function send(s, ...)
    end
    if not opt.pipeline then
       local rs = prepared.stmt:execute()
-      return s.row_of and read_row(s, rs)
+      if s.row_of then
+         read_row(s, rs)
+      end
+      return
    end
    if collected == 0 then
       connection:pipeline_begin()
@@ -882,7 +894,7 @@ local function insert_lines(order, o_id)
       if not price and line.item_id > opt.items then
          all_exist = false
       elseif not price or not quantity then
-         no_row(price and select_stock[d] or select_item)
+         raise_no_row(price and select_stock[d] or select_item)
       else
          if not (previous and previous.item_id == line.item_id and
             previous.supply_w == line.supply_w)
@@ -1197,7 +1209,9 @@ local draw_transaction -- the function that by_deck_or_weight() returned
 local current  -- the transaction in progress, or the next one
 local input    -- of its execute()
 local started  -- the start of its measurement, which covers all tries
-local is_retry -- a function: whether the event is another try of the last one
+
+-- is_retry() returns whether the event is another try of the last one.
+local is_retry = retry.watch()
 
 -- Clause 5.2.5.4: think times are exponential, at most ten times the mean.
 local function think_time(mean)
@@ -1241,7 +1255,6 @@ function thread_init(id)
    for _, t in ipairs(transactions) do
       t.operation = opt[t.name] > 0 and sysbench.op(t.name)
    end
-   is_retry = retry.watch()
    draw_transaction = by_deck_or_weight()
    current = draw_transaction()
 end
@@ -1493,9 +1506,9 @@ condition("3.3.2.12", "warehouse %s, district %s, customer %s: c_balance + " ..
       ABS((c_balance + c_ytd_payment) - COALESCE(a, 0)) >= 0.005
    ORDER BY c_w_id, c_d_id, c_id]])
 
--- Returns the number of warehouses in a range, which one user checks: all users
--- have work. After a run (--check), the main state checks alone and reads each
--- table as a whole.
+-- Returns the number of warehouses in a range. One user checks a range: there
+-- are about as many ranges as users, so that all users have work. After a run
+-- (--check), the main state checks alone and reads each table as a whole.
 local function range_size()
    local users = sysbench.cmdline.main_state and 1 or opt.threads
    return math.ceil(opt.warehouses / users)
@@ -1573,7 +1586,7 @@ function commands.check()
    if first then
       error(n == 1 and first or format("%d conditions are violated, the " ..
          "first is %s", n, first), 0)
-   elseif n == 0 and sysbench.tid % opt.threads == 0 then
+   elseif n == 0 and sysbench.tid == 0 then
       tables.print("All consistency conditions (3.3.2.1 to 3.3.2.12) are met")
    end
 end

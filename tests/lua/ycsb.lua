@@ -149,12 +149,12 @@ local function draw_number(distribution, min, max)
    return rand.uniform(min, max)
 end
 
-local min_length -- of a field
-local longest    -- the format of the longest field, for rand.string()
+local min_length     -- of a field
+local longest_format -- the format of the longest field, for rand.string()
 
 -- Returns the format of a random value of a field.
 local function value_format()
-   return longest:sub(1, draw_number(opt.field_length_distribution,
+   return longest_format:sub(1, draw_number(opt.field_length_distribution,
       min_length, opt.field_length))
 end
 
@@ -189,18 +189,21 @@ local function verify(key, names, values)
    verification:finish(token)
 end
 
--- Returns a table whose element `name` is create(name), called when it is first
--- used: a statement or command of an operation, by the field that it is on.
+-- An operation is on one field or on ALL, which is also the list of columns of
+-- a SELECT.
+local ALL = "*"
+
+-- Returns a table whose elements are created when they are first used, by
+-- create(field). field: the name of a field, or ALL. An element is a statement
+-- or command of an operation, for example.
 local function on_first_use(create)
-   return setmetatable({}, {__index = function(list, name)
-      list[name] = create(name)
-      return list[name]
+   return setmetatable({}, {__index = function(list, field)
+      list[field] = create(field)
+      return list[field]
    end})
 end
 
--- An operation is on one field or on ALL, which is also the list of columns of
--- a SELECT. fields_of[field] is an array of the names of these fields.
-local ALL = "*"
+-- fields_of[field] is an array of the names of these fields.
 local fields_of = on_first_use(function(field)
    return field == ALL and fields or {field}
 end)
@@ -228,7 +231,7 @@ local function read_options(given)
       fields[i] = "FIELD" .. i - 1
    end
    key_format = "user%0" .. opt.zero_padding .. "d"
-   longest = ("@"):rep(opt.field_length)
+   longest_format = ("@"):rep(opt.field_length)
    min_length = constant and opt.field_length or opt.min_field_length
 end
 
@@ -238,17 +241,17 @@ end
 -- `access` to one of them.
 local sql = {}
 
--- Prepares a statement. texts: the number of its parameters that are keys or
--- values of fields; number: true if one more is a number.
-local function prepare(operation, statement, texts, number)
+-- Prepares a statement. text_count: the number of its parameters that are keys
+-- or values of fields; has_number: true if one more parameter is a number.
+local function prepare(operation, statement, text_count, has_number)
    local types = sysbench.sql.type
    local stmt = con:prepare(statement:format(opt.table_name), operation)
    local params = {}
-   for i = 1, texts do
+   for i = 1, text_count do
       params[i] = stmt:bind_create(types.VARCHAR,
          math.max(opt.field_length, 255))
    end
-   if number then
+   if has_number then
       params[#params + 1] = stmt:bind_create(types.BIGINT)
    end
    stmt:bind_param(unpack(params))
@@ -620,10 +623,10 @@ local function keys_of(first, last)
    return keys
 end
 
--- Returns the number of the next record to insert: the first one, from
--- --table-size on, that is missing and with it the BATCH - 1 records after it.
--- Records are inserted in the order of their numbers, but failed events and
--- runs that end leave gaps.
+-- Returns the number of the next record to insert: from --table-size on, the
+-- first of BATCH records in a row that are all missing. Records are inserted in
+-- the order of their numbers, but failed events and runs that end leave gaps,
+-- so one missing record is not the end.
 local function next_record()
    local function any_from(n)
       return access.count(keys_of(n, n + BATCH - 1)) > 0
@@ -701,8 +704,9 @@ local function leave_room(insert_share)
       size * MAX_ROOM))
 end
 
--- Draws the number of a record, as YCSB does: `uniform` only of those that
--- prepare created; `latest` not of record 0; none that users are inserting.
+-- Draws the number of a record, as YCSB does. `uniform` draws only records that
+-- prepare created. `latest` draws record 0 only if there is no other. No
+-- distribution draws a record that a user is still inserting.
 local function draw_record()
    if opt.request_distribution == "uniform" then
       return rand.uniform(0, opt.table_size - 1)
@@ -793,6 +797,7 @@ function thread_init()
    leave_room(inserts_share)
 end
 
+-- is_retry() returns whether the event is another try of the last one.
 local is_retry = retry.watch()
 
 function event()
