@@ -144,11 +144,13 @@ print(dofile(dir .. "helper.lua"), require("helper"),
       "dofile() and require()")
 end
 
--- Which states cmdline.main_state identifies.
+-- Which states cmdline.main_state identifies. No state has cmdline.options
+-- unless the script sets it.
 local function states()
    local text = [[
 local cmdline = sysbench.cmdline
-io.write(("[%d %s]"):format(sysbench.tid, tostring(cmdline.main_state)))
+io.write(("[%d %s %s]"):format(sysbench.tid, tostring(cmdline.main_state),
+   tostring(cmdline.options)))
 cmdline.commands = {swarm = {function() end, cmdline.PARALLEL_COMMAND}}
 function event() return true end
 ]]
@@ -162,10 +164,10 @@ function event() return true end
       return table.concat(list, ", ") .. " " .. rc .. err
    end
    tap.is(seen("run --threads=2 --events=2"),
-          "0 false, 0 true, 1 false 0",
+          "0 false nil, 0 true nil, 1 false nil 0",
           "main_state is false in the states of the users of run")
    tap.is(seen("swarm --threads=2"),
-          "0 false, 0 true, 1 false 0",
+          "0 false nil, 0 true nil, 1 false nil 0",
           "and in those of other commands")
 end
 

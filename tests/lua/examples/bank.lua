@@ -57,6 +57,7 @@ local function prepare()
 end
 
 -- Called once before a run: new transfers continue after those in the table.
+-- Each sequence that numbers rows needs the two lines with `last`.
 function init()
    con = sysbench.sql.driver():connect()
    local last = con:query_row("SELECT MAX(id) FROM transfers")
