@@ -420,8 +420,8 @@ end
 
 function fill.orders(loader, n, first, last)
    local delivered = delivered_orders()
-   -- Each customer of a district has one order, in a random order of the
-   -- customers: scatter_key selects one for each district.
+   -- Each customer of a district has one order. rand.scatter() shuffles the
+   -- customers; scatter_key, a key for each district, selects how.
    local scatter_key, district
    for id = first, last do
       local w, d, o = place_of(id, opt.customers)
