@@ -15,7 +15,7 @@ function Op:start(ago)
 end
 
 function Op.finish(_, token)
-   op.finish(token)
+   return op.finish(token) -- the error has the position of the script
 end
 
 setmetatable(op, { __call = function(_, name)
@@ -56,6 +56,10 @@ function op.start(name, ago)
 end
 
 function op.finish(token)
+   if type(token) ~= "table" then
+      error("finish() requires the token that start() returned, not " ..
+               (token == nil and "nil" or "a " .. type(token)), 2)
+   end
    C.sb_user_op_record(turn.user, token.op, token.start)
 end
 

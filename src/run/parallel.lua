@@ -7,10 +7,19 @@ local sb = ...
 local C, turn = sb.C, sb.turn
 local parallel = {}
 
-local function check(n)
-   if n < 0 or n ~= n then
+local function check(key, n)
+   if key == nil then
+      error("add() requires a key", 3)
+   elseif type(n) ~= "number" and type(n) ~= "cdata" or n < 0 or n ~= n then
       error("the number to add to a counter must be 0 or more", 3)
    end
+end
+
+function parallel.ticket(key)
+   if key == nil then
+      error("ticket() requires a key", 2)
+   end
+   return parallel.add(key, 1)
 end
 
 if not sb.user then
@@ -19,13 +28,11 @@ if not sb.user then
    function parallel.settle() end
    function parallel.progress() end
    function parallel.add(key, n)
-      check(n)
+      check(key, n)
+      key = tostring(key)
       local before = counters[key] or 0
       counters[key] = before + n
       return before
-   end
-   function parallel.ticket(key)
-      return parallel.add(key, 1)
    end
    return parallel
 end
@@ -45,7 +52,7 @@ end
 
 -- Adds n to a counter that all users share; returns what it was before.
 function parallel.add(key, n)
-   check(n)
+   check(key, n)
    key = tostring(key)
    sb.check_name(key, "a counter", 2)
    local before = C.sb_user_add(turn.user, key, n)
@@ -57,10 +64,6 @@ function parallel.add(key, n)
       error("out of memory for a counter")
    end
    return before
-end
-
-function parallel.ticket(key)
-   return parallel.add(key, 1)
 end
 
 -- Called after the command was interrupted, before a user removes what it

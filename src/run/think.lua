@@ -19,14 +19,30 @@ end
 
 sb.cdef("user")
 
+-- Raises an error, at the caller of the function of this name, for what Lua
+-- cannot multiply.
+local function check(name, seconds)
+   if type(seconds) ~= "cdata" and not tonumber(seconds) then
+      error(("%s() requires a number of seconds, not %s"):format(name,
+         type(seconds) == "string" and "'" .. seconds .. "'" or
+         seconds == nil and "nil" or "a " .. type(seconds)), 3)
+   end
+end
+
 -- Delays the start of the next event by at least this time, which is not part
 -- of any latency.
 function user.think(seconds)
+   if type(seconds) ~= "number" then
+      check("think", seconds)
+   end
    C.sb_user_think(turn.user, seconds * 1e9)
 end
 
 -- Sleeps. Returns false if the run ends before that.
 function user.wait(seconds)
+   if type(seconds) ~= "number" then
+      check("wait", seconds)
+   end
    return sb.wait.sb_user_pause(turn.user, seconds * 1e9) == 1
 end
 

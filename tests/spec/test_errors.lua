@@ -96,9 +96,18 @@ local function values()
           "function() return 'obj' end}))", "obj$")
    raised("nothing", "error()", "error without a message$")
    raised("a wrong argument", "sysbench.rand.uniform('a', {})",
-          "bad argument #2 to 'uniform'")
+          "uniform%(%) requires a number as argument 1, not the string 'a'$")
    raised("an error in the program's Lua code",
-          "sysbench.rand.string(nil)", "attempt to get length")
+          "sysbench.histogram.new(nil, 1, 2)", "attempt to compare nil")
+   raised("a forgotten token", "sysbench.op('x'):finish()",
+          "finish%(%) requires the token that start%(%) returned, not nil$")
+   raised("another token", "sysbench.op.finish('x')",
+          "finish%(%) requires the token that start%(%) returned, " ..
+          "not a string$")
+   raised("no think time", "sysbench.user.think()",
+          "think%(%) requires a number of seconds, not nil$")
+   raised("a wrong wait", "sysbench.user.wait('0') sysbench.user.wait('x')",
+          "wait%(%) requires a number of seconds, not 'x'$")
    local _, err, rc = tap.with("function event() error(print) end",
                                "run --time=600")
    tap.like(err, "`thread_run' function failed: error with a function",

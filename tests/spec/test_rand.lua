@@ -57,6 +57,36 @@ local function forms()
    tap.is(rand.nosuch, nil, "an unknown function")
 end
 
+local function wrong_arguments()
+   local function raises(name, message, ...)
+      local args, n = {...}, select("#", ...)
+      local err = tap.raises(function()
+         rand[name](unpack(args, 1, n))
+      end, name .. "%(%) requires " .. message .. "$",
+      name .. "() with a wrong argument")
+      tap.like(err, "^[^:]*test_rand.lua:%d+: ", "at the line of the script")
+   end
+   for _, name in ipairs{"default", "uniform", "gaussian", "special",
+                         "pareto", "zipfian", "scrambled_zipfian", "latest",
+                         "unique_in", "row", "scatter", "varstring",
+                         "alphanumeric"} do
+      raises(name, "a number as argument 2, not nil", 1)
+      raises(name, "a number as argument 1, not the string '1'", "1", 2)
+   end
+   raises("scatter", "a number as argument 4, not a table", 1, 1, 2, {})
+   raises("fnv", "a number as argument 1, not nil")
+   raises("string", "a string, not nil")
+   raises("string", "a string, not a table", {})
+   local v = rand.uniform(5LL, 14ULL)
+   tap.ok(v >= 5 and v <= 14, "64-bit integers are numbers")
+   for _, name in ipairs{"default", "uniform", "gaussian", "special",
+                         "pareto", "zipfian", "scrambled_zipfian",
+                         "latest"} do
+      v = rand[name](14, 5)
+      tap.ok(v >= 5 and v <= 14, name .. "(): the order of bounds", v)
+   end
+end
+
 local function ycsb()
    tap.is(rand.fnv(0), 6284781860667377211LL, "fnv()")
    tap.is(("user%d"):format(rand.fnv(1)), "user8517097267634966620",
@@ -205,6 +235,7 @@ function event()
    tap.run(function()
       ranges()
       forms()
+      wrong_arguments()
       ycsb()
       rows()
       seeds()

@@ -172,7 +172,9 @@ sysbench.cmdline.commands = { x = {function()
 end, true}, alone = {function()
    sysbench.parallel.barrier()
    print("alone", sysbench.parallel.ticket(3), sysbench.parallel.ticket(3))
-end}, key = {function() sysbench.parallel.ticket(("x"):rep(96)) end, true} }]]
+end}, key = {function() sysbench.parallel.ticket(("x"):rep(96)) end, true},
+no_key = {function() sysbench.parallel.ticket() end},
+no_keys = {function() sysbench.parallel.ticket() end, true} }]]
    local rc
    out, err, rc = tap.with(text, "x --threads=3")
    tap.is(rc, 1, "a command fails with one of its users")
@@ -183,6 +185,15 @@ end}, key = {function() sysbench.parallel.ticket(("x"):rep(96)) end, true} }]]
       "a serial command has a barrier and tickets")
    _, err = tap.with(text, "key")
    tap.like(err, "at most 95 bytes", "a wrong key")
+   for _, command in ipairs{"no_key", "no_keys"} do
+      _, err = tap.with(text, command)
+      tap.like(err, "script%d+%.lua:%d+: ticket%(%) requires a key\n",
+         command .. ": a ticket without a key")
+   end
+   _, err = tap.with("function event() sysbench.parallel.add(nil, 1) end",
+      "run --events=1 --time=0")
+   tap.like(err, "script%d+%.lua:1: add%(%) requires a key\n",
+      "a counter without a key, in an event")
 end
 
 local function operations_of_hooks()

@@ -84,7 +84,7 @@ local function errors()
          "rows", "an unknown option")
    -- An error in the program's Lua code shows the line of the script.
    fails("\nfunction event() sysbench.rand.uniform('a', {}) end", "run",
-         "script%d+.lua:2: bad argument", "a wrong argument")
+         "script%d+.lua:2: uniform%(%) requires a number", "a wrong argument")
 end
 
 local function commands()
