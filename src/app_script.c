@@ -42,7 +42,12 @@ static int not_implemented(const struct sb_app *a)
     const char *slash = strrchr(a->test, '/');
     const char *hidden = sb_script_hidden(a->script);
 
-    if (is_standard(a->command))
+    if (sb_script_command_is_empty(a->script, a->command))
+        sb_log(SB_LOG_USAGE,
+            "sysbench.cmdline.commands.%s has no function (is it defined "
+            "further down?)",
+            a->command);
+    else if (is_standard(a->command))
         sb_log(SB_LOG_USAGE,
             "'%s' test does not implement the '%s' command%s%s.",
             slash ? slash + 1 : a->test, a->command,

@@ -47,6 +47,25 @@ static bool push_command(lua_State *L, const char *command)
     return false;
 }
 
+bool sb_script_command_is_empty(const struct sb_script *s, const char *command)
+{
+    lua_State *L = s->main->L;
+    int top = lua_gettop(L);
+    bool empty = false;
+
+    push_cmdline(L, "commands");
+    if (lua_istable(L, -1)) {
+        lua_pushstring(L, command);
+        lua_rawget(L, -2);
+    }
+    if (lua_gettop(L) > top + 1 && lua_istable(L, -1)) {
+        lua_rawgeti(L, -1, 1);
+        empty = !lua_isfunction(L, -1);
+    }
+    lua_settop(L, top);
+    return empty;
+}
+
 static bool declares_options(lua_State *L)
 {
     bool yes;

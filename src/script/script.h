@@ -93,6 +93,8 @@ enum sb_script_command {
 };
 enum sb_script_command sb_script_command(
     const struct sb_script *s, const char *command);
+// True if the script declares the command, but not a function for it.
+bool sb_script_command_is_empty(const struct sb_script *s, const char *command);
 // The commands of this script, sorted, with NULL after the last; valid until
 // the next call or sb_script_free(). Never NULL.
 const char *const *sb_script_commands(struct sb_script *s);

@@ -34,6 +34,20 @@ A standard command that a script does not implement, and an unknown command.
   'cpu' test does not implement the 'prepare' command.
   [1]
 
+A command whose function has no value yet where it is declared.
+
+  $ cat >late.lua <<'EOF'
+  > sysbench.cmdline.commands = {prepare = {prepare, true}, fill = {fill}}
+  > local function prepare() end
+  > local function fill() end
+  > function event() end
+  > EOF
+  $ for c in prepare fill cleanup; do sysbench late.lua $c 2>&1 >out; done
+  sysbench.cmdline.commands.prepare has no function (is it defined further down?)
+  sysbench.cmdline.commands.fill has no function (is it defined further down?)
+  'late.lua' test does not implement the 'cleanup' command.
+  [1]
+
 A script's own commands. They may replace standard ones. The exit status is 1 if
 they return false or raise an error.
 
