@@ -140,10 +140,13 @@ static void push_table(lua_State *L, int table)
         push_raw(L, table, "sql_errno");
         push_raw(L, table, "sql_state");
         state = lua_isstring(L, -1) ? lua_tostring(L, -1) : "";
-        lua_pushfstring(L,
-            *state ? "SQL error, errno = %d, state = '%s': %s"
-                   : "database error, errno = %d%s: %s",
-            (int)lua_tointeger(L, -2), state, lua_tostring(L, -3));
+        if (!*state && lua_tointeger(L, -2) == 0) // not from the server
+            lua_pushvalue(L, -3);
+        else
+            lua_pushfstring(L,
+                *state ? "SQL error, errno = %d, state = '%s': %s"
+                       : "database error, errno = %d%s: %s",
+                (int)lua_tointeger(L, -2), state, lua_tostring(L, -3));
         return;
     }
     push_raw(L, table, "message");

@@ -63,6 +63,27 @@ function prepare() db_query("CREATE TABLE v(a INTEGER PRIMARY KEY)")
    db_bulk_insert_done()
 end]], "prepare", "SQL error, .*%(query: INSERT INTO v VALUES %(1%),%(1%)%)$",
       5)
+   fails("a load with one value too many in each row", [[
+local function go() local con = sysbench.sql.driver():connect() con:query(
+   "CREATE TABLE w(id INTEGER PRIMARY KEY, b INTEGER)")
+   local load = con:load("w", "id,b")
+   for i = 1, 3 do load:int(i) load:int(i) load:text("x") end
+   load:int(1)
+   load:close() end
+prepare = go]], "prepare", "SQL error, errno = 20, state = 'HY000': " ..
+      "datatype mismatch %(loading w: id,b%)$", 6)
+   fails("a load whose last row is incomplete", connect .. [[
+function event() con:query("CREATE TABLE z(a INTEGER, b INTEGER)")
+   local load = con:load("z", "a,b") load:int(1) load:close() end]], "run",
+      "the last row is incomplete %(loading z: a,b%)$", 3)
+   fails("a load that names its table", connect .. [[
+function event() local load = con:load("no", "a") load:int(1)
+   load:close() end]], "run",
+      "SQL error, [^(]*no such table: no %(was [^(]*%)$", 3)
+   fails("too few parameters", connect .. [[
+function event() local st = con:prepare("SELECT ?, ?")
+   st:bind_param(st:bind_create(3)) end]], "run",
+      "1 parameter bound, but the statement has 2 placeholders", 3)
    fails("a statement of 0.5", "\nfunction event() db_query('SELEC 2') end",
          "run", "SQL error, .* %(query: SELEC 2%)$")
    fails("in thread_init()", connect:gsub("connect%(%)", "%0:query('SELEC')") ..

@@ -41,7 +41,7 @@ local function results()
    b:free()
    local err = tap.raises(function() b:fetch_row() end, GONE,
                           "a result that was freed")
-   like(err, "test_lifetime.lua:%d+: SQL error",
+   like(err, "test_lifetime.lua:%d+: " .. GONE,
       "the error has the script's line")
    is(con:query("SELECT 4"):fetch_row()[1], "4", "the connection still works")
    a = con:query("SELECT 5 UNION SELECT 6")

@@ -91,7 +91,16 @@ local function statements()
       "what gsub() returns behind the text is no name of an operation")
    tap.raises(function() a:set("x") end, "not a number", "text for a number")
    tap.raises(function() stmt:bind_create(99) end,
-              "Unsupported argument type: 99", "an unknown type")
+              "bind_create%(%) requires a type of sysbench.sql.type " ..
+              "%(TINYINT, SMALLINT, .*, BLOB%), not 99$", "an unknown type")
+   tap.raises(function() stmt:bind_create(t.INTEGER) end,
+              "%(TINYINT, .*%), not nil$", "a name that is no type")
+   tap.raises(function() stmt:bind_param({a, b, c}) end,
+              "test_sql.lua:%d+: bind_param%(%) requires parameters that " ..
+              "bind_create%(%) returned, not a table: write unpack%(%) " ..
+              "around the table$", "a table of parameters")
+   tap.raises(function() stmt:bind_param(a, 5, c) end, "not a number$",
+              "a value instead of a parameter")
    stmt:close()
    stmt:close()
    tap.raises(function() stmt:execute() end, "closed statement",

@@ -308,6 +308,9 @@ static void errors(void)
     CHECK_STR(text_of(L, "return {sql_errmsg = 'gone', sql_errno = 2, "
                          "where = 'w: '}"),
         "w: database error, errno = 2: gone");
+    CHECK_STR(text_of(L, "return {sql_errmsg = 'gone', sql_errno = 0, "
+                         "sql_state = '', where = 'w: '}"),
+        "w: gone");
     CHECK_STR(text_of(L, "return {sql_errmsg = 'gone', sql_errno = 2, "
                          "sql_state = '08S01'}"),
         "SQL error, errno = 2, state = '08S01': gone");

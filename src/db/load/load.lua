@@ -27,7 +27,7 @@ local function check(rc, loader)
          error("attempt to use a loader whose connection was closed, reset " ..
                "or reconnected", 3)
       end
-      raise(loader.connection, loader.what, 3)
+      raise(loader.connection, loader.what, 3, loader)
    end
 end
 
@@ -59,10 +59,10 @@ function load.open(con, name, columns, options)
    local handle = open(con, name, columns)
    local what = "<load " .. name .. ">"
    if handle == nil then
-      raise(con, what, 2)
+      raise(con, what, 2, { name = name, columns = columns })
    end
    return setmetatable({ handle = ffi.gc(handle, drop), connection = con,
-                         what = what }, meta)
+                         what = what, name = name, columns = columns }, meta)
 end
 
 -- An invalid value ends the load as an error of the server does: its
@@ -163,7 +163,8 @@ function methods:close(commit)
       -- sb_load_close() frees the handle also on failure.
       self.handle = nil
       check(wait.sb_load_close(ffi.gc(handle, nil), commit == false and 0 or 1),
-            { handle = true, connection = self.connection, what = self.what })
+            { handle = true, connection = self.connection, what = self.what,
+              name = self.name, columns = self.columns })
    end
 end
 

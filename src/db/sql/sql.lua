@@ -32,9 +32,10 @@ sb.sql = { param = param }
 -- Errors ------------------------------------------------------------------
 
 -- Raises the error of the last call on con. level: as in error(); 2 is the
--- caller of the function that calls this one.
-local function raise(con, query, level)
-   return sb.module("sql_error").raise(con, query, level)
+-- caller of the function that calls this one. loader: whose call it was, if
+-- any.
+local function raise(con, query, level, loader)
+   return sb.module("sql_error").raise(con, query, level, loader)
 end
 
 local function check(rc, con, query)
@@ -130,7 +131,7 @@ local statement_meta = {
 -- Without max_len, texts have any length.
 function statement:bind_create(kind, max_len)
    if type(kind) ~= "number" or kind < TINYINT or kind > BLOB then
-      error("Unsupported argument type: " .. tostring(kind), 2)
+      sb.module("sql_error").no_type(sql.type, kind)
    elseif not self.handle then
       error("attempt to use a closed statement", 2)
    end
@@ -148,10 +149,15 @@ function statement:bind_param(...)
    elseif n == 0 then
       return nil
    end
-   self.params = ffi.new("struct sb_param *[?]", n)
+   local params = ffi.new("struct sb_param *[?]", n)
    for i = 1, n do
-      self.params[i - 1] = (select(i, ...))
+      local value = (select(i, ...))
+      if value ~= nil and type(value) ~= "cdata" then
+         sb.module("sql_error").no_param(value)
+      end
+      params[i - 1] = value
    end
+   self.params = params
    check(C.sb_stmt_bind(self.handle, self.params, n), self.connection,
          PREPARED)
 end

@@ -31,14 +31,34 @@ local function statement_of(con, text)
    return " (query: " .. statement .. ")"
 end
 
+-- The same for a load: returns "" if the text names its table.
+local function load_of(loader, text)
+   local name = loader.name:gsub("%p", "%%%0")
+   if (" " .. text .. " "):find("[^%w_]" .. name .. "[^%w_]") then
+      return ""
+   end
+   return (" (loading %s: %s)"):format(loader.name, loader.columns)
+end
+
 -- Returns the level for error(): none in an installed workload, whose lines
 -- say nothing to its user.
 local function at(level)
    return sb.installed and 0 or level
 end
 
+local function text_of(con, desc)
+   if desc.sql_errno == 0 and desc.sql_state == "" then
+      return desc.sql_errmsg -- not from the server
+   end
+   -- Document databases have no SQLSTATE; for others the text is that of 1.x.
+   local documents = desc.sql_state == "" and C.sb_doc_has(con) ~= 0
+   return (documents and "database error, errno = %d%s: %s" or
+      "SQL error, errno = %d, state = '%s': %s"):format(
+      desc.sql_errno, desc.sql_state, desc.sql_errmsg)
+end
+
 -- See raise() in sql.lua.
-function errors.raise(con, query, level)
+function errors.raise(con, query, level, loader)
    local desc = {
       connection = con, query = query, sql_errno = con.sql_errno,
       sql_state = ffi.string(con.sql_state),
@@ -48,12 +68,12 @@ function errors.raise(con, query, level)
       desc.errcode = RESTART_EVENT
       error(desc)
    end
-   -- Document databases have no SQLSTATE; for others the text is that of 1.x.
-   local documents = desc.sql_state == "" and C.sb_doc_has(con) ~= 0
-   local text = (documents and "database error, errno = %d%s: %s" or
-      "SQL error, errno = %d, state = '%s': %s"):format(
-      desc.sql_errno, desc.sql_state, desc.sql_errmsg)
-   error(text .. statement_of(con, text), at(level + 1))
+   local text = text_of(con, desc)
+   local statement = statement_of(con, text)
+   if statement == "" and loader then
+      statement = load_of(loader, text)
+   end
+   error(text .. statement, at(level + 1))
 end
 
 local variable = { connection = "con", driver = "drv", result = "rs" }
@@ -69,6 +89,25 @@ end
 function errors.no_text(value, name)
    local kind = value == nil and "nil" or "a " .. type(value)
    error(("%s() requires a string, not %s"):format(name, kind), 4)
+end
+
+-- Raises the error of bind_create() without a type. types: sysbench.sql.type.
+function errors.no_type(types, kind)
+   local names = {}
+   for name, number in pairs(types) do
+      names[number] = name -- NONE is names[0]
+   end
+   error(("bind_create() requires a type of sysbench.sql.type (%s), not %s")
+      :format(table.concat(names, ", "), type(kind) == "string" and
+              "the string '" .. kind .. "'" or tostring(kind)), 3)
+end
+
+-- Raises the error of bind_param() with a value that is not a parameter.
+function errors.no_param(value)
+   local kind = type(value)
+   error(("bind_param() requires parameters that bind_create() returned, " ..
+         "not a %s%s"):format(kind, kind == "table" and
+         ": write unpack() around the table" or ""), 3)
 end
 
 -- Raises the error of the last call on a driver. level: as in error(); the
