@@ -8,6 +8,8 @@
 #include "base/log.h"
 #include "script/script_private.h"
 
+#define LINE_PART_MAX 200 // the beginning of a longer line is of use
+
 // Pushes the position in the innermost function with line numbers. The modules
 // of the program have none, so it is a position in the user's script.
 static bool push_where(lua_State *L)
@@ -159,6 +161,15 @@ static void push_table(lua_State *L, int table)
     }
     lua_settop(L, table);
     push_fields(L, table);
+}
+
+void sb__error_cut(struct sb_err *err)
+{
+    char *end = err ? strrchr(err->msg, '\n') : NULL;
+
+    if (end && strlen(err->msg) == sizeof(err->msg) - 1 &&
+        strlen(end) <= LINE_PART_MAX)
+        *end = '\0';
 }
 
 const char *sb__error_text(lua_State *L, bool where)

@@ -251,6 +251,9 @@ int sb__on_panic(lua_State *L);
 // the position that sb__on_error() added to a table. Pushes values; the text is
 // valid while they are on the stack.
 const char *sb__error_text(lua_State *L, bool where);
+// If the text of several lines did not fit into *err, which may be NULL, drops
+// the beginning of a line at its end, unless it is long.
+void sb__error_cut(struct sb_err *err);
 // Calls the global function `name` with the thread number. Leaves nresults
 // values on the stack, nils if there is no such function, nothing after a
 // failure. 0 or SB_E*.

@@ -840,6 +840,7 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
         sb_err_set(err, rc, "`%s' function failed: %s", what, text);
     else
         sb_err_set(err, rc, "%s", text);
+    sb__error_cut(err);
     lua_settop(L, base - 1);
     return rc;
 }
@@ -925,6 +926,7 @@ static int body(struct sb__state *st, struct sb_err *err)
     if (rc) {
         sb_err_set(err, rc == LUA_ERRMEM ? SB_ENOMEM : SB_ESCRIPT, "%s",
             sb__error_text(L, true));
+        sb__error_cut(err);
         lua_settop(L, 0);
         return err ? err->code : SB_ESCRIPT;
     }

@@ -74,6 +74,14 @@ local function errors()
          "no event()")
    fails("x = = 1", "run", "FATAL: script%d+.lua:1: unexpected symbol",
          "a syntax error")
+   fails("function event() require('no.such') end", "run",
+         "FATAL: [^\n]*script%d+.lua:1: module 'no.such' not found:\n.*" ..
+         "\n\tno file '[^'\n]+'\n$", "a missing module: whole lines")
+   fails("local t = {} for i = 1, 99 do t[i] = 'line' .. i end " ..
+         "error(table.concat(t, '\\n'))", "run", "\n *line(%d%d)\n$",
+         "a long error: whole lines")
+   fails("error('first\\n' .. ('x'):rep(600))", "run",
+         "first\n *" .. ("x"):rep(400), "a long line: its beginning")
    fails("x = 1", "prepare", "does not implement the 'prepare' command",
          "a command that the script does not implement")
    fails("x = 1", "fly", "Unknown command: fly", "an unknown command")
