@@ -68,8 +68,13 @@ static void distribution(
     const struct sb_text *t, const struct sb_snap_metric *m)
 {
     write_number(t, (double)m->count);
+    if (m->count == 0) {
+        for (unsigned i = 0; i < t->npct + 3; i++) // min, avg, max
+            fprintf(t->out, " %*s", NUMBER, "-");
+        return;
+    }
     write_number(t, m->min);
-    write_number(t, m->count ? m->value / (double)m->count : 0);
+    write_number(t, m->value / (double)m->count);
     for (unsigned i = 0; i < t->npct; i++)
         write_number(t, sb_snap_metric_percentile(m, t->pct[i]));
     write_number(t, m->max);

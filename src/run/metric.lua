@@ -23,8 +23,8 @@ local function refuse(self, value)
       error(("metric '%s': the value is %s, above the largest one, %.14g"):
             format(self.name, what, self.largest), 3)
    end
-   error(("metric '%s': the value must be a number, not negative, and not %s")
-         :format(self.name, what), 3)
+   error(("metric '%s': the value must be a number from 0, not %s"):format(
+         self.name, what), 3)
 end
 
 if sb.user then
@@ -122,7 +122,18 @@ local function expiry_of(name, kind, value)
    return value
 end
 
+local fields = {
+   kind = true, unit = true, help = true, largest = true, expires = true
+}
+
 local function new(name, options)
+   for field in pairs(options) do
+      if not fields[field] then
+         error(("metric '%s': there is no field '%s'; the fields are kind, " ..
+                "unit, help, largest and expires"):format(name,
+                tostring(field)), 3)
+      end
+   end
    local kind = options.kind or "counter"
    if not kinds[kind] then
       error(("metric '%s': the kind is counter, gauge or distribution"):

@@ -31,6 +31,10 @@ print(tostring(hits), tostring(depth), tostring(size))]],
             "batch_size %(rows%) +100 +1 +50%.5 +50%.?%d* +99%.?%d* +100\n",
             "a distribution has percentiles")
    tap.is(rc, 0, "the run succeeds", err)
+   out = tap.with([[sysbench.metric("none", "distribution")
+function event() end]], "run --time=0 --events=10 --percentile=50,99")
+   tap.like(out, "\nnone +0 +%- +%- +%- +%- +%-\n",
+            "a distribution without values")
    out = tap.with("function event() end", "run --time=0 --events=10")
    tap.unlike(out, "Counter", "a script without metrics has no table")
 end
@@ -119,7 +123,8 @@ function event() ]] .. text .. " end", "run --time=0 --events=1")
       tap.is(rc, 1, what .. " fails the run")
    end
    raises("NaN", "c:add(0 / 0)", "metric 'count': .* not %-?nan")
-   raises("a negative number", "g:set(-1)", "metric 'gg': .* not %-1")
+   raises("a negative number", "g:set(-1)",
+          "metric 'gg': the value must be a number from 0, not %-1\n")
    raises("a string", "d:record('7')", "metric 'dd': .* not string")
    raises("infinity", "c:add(math.huge)", "metric 'count': .* not inf")
    raises("nil", "g:set()", "metric 'gg': .* not nil")
@@ -136,6 +141,9 @@ function event() ]] .. text .. " end", "run --time=0 --events=1")
           "the name of a metric must not contain a zero byte")
    raises("a wrong unit", "sysbench.metric('x', {unit = 1})",
           "metric 'x': unit must be a string")
+   raises("an unknown field", "sysbench.metric('x', {knd = 'gauge'})",
+          "metric 'x': there is no field 'knd'; the fields are kind, unit, " ..
+          "help, largest and expires\n")
    raises("a wrong largest", "sysbench.metric('x', {largest = 1})",
           "metric 'x': largest must be")
 end
