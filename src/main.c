@@ -203,6 +203,16 @@ static bool is_help(const struct sb_app *a, const struct sb_err *err)
            strcmp(a->test, "help") == 0;
 }
 
+// --new-workload without "=": a name after it would be the workload.
+static int check_new_workload(const struct sb_app *a, struct sb_err *err)
+{
+    if (a->o.new_workload[0] || !sb_opts_given(a->opts, "new-workload", false))
+        return 0;
+    return sb_err_set(err, SB_EUSAGE,
+        "Invalid value for --new-workload: a name is required; write "
+        "--new-workload=...");
+}
+
 // --list and --new-workload.
 static bool only_shows(const struct sb_app *a)
 {
@@ -224,8 +234,13 @@ static int load_and_perform(
     if (role == SB_SWEEP_RUN && sb_app_prepare_options(a, err))
         return fail_usage(a, err);
     // A script may declare an option `list` of its own.
-    if (load_test(a, err) && !only_shows(a))
-        return is_help(a, err) ? sb_app_help(a, err) : fail_usage(a, err);
+    if (load_test(a, err) && !only_shows(a)) {
+        if (is_help(a, err))
+            return sb_app_help(a, err);
+        if (err->code == SB_ENOTFOUND)
+            check_new_workload(a, err);
+        return fail_usage(a, err);
+    }
     if (sb_app_asks_for_help(a))
         return sb_app_workload_help(a);
     if (role == SB_SWEEP_CHECK)
@@ -262,6 +277,8 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
         return fail_usage(a, err);
     if (help)
         return load_and_perform(a, SB_SWEEP_NONE, err);
+    if (!a->test && check_new_workload(a, err))
+        return fail_usage(a, err);
     if ((only_shows(a) && !a->test) || strcmp(a->db.driver, "help") == 0)
         return show(a, err);
     if (!a->test && !a->o.print_config && isatty(STDIN_FILENO)) {

@@ -309,3 +309,11 @@ option that only the other one has, the error says so.
   $ sysbench --new-workload=tpl.txt
   --new-workload must consist of letters, digits and '_', not 'tpl.txt'
   [1]
+  $ sysbench --new-workload tpl2 2>&1 >out
+  Invalid value for --new-workload: a name is required; write --new-workload=...
+  [1]
+  $ sysbench --new-workload </dev/null
+  Invalid value for --new-workload: a name is required; write --new-workload=...
+  [1]
+  $ ls tpl2* 2>/dev/null
+  [2]
