@@ -84,7 +84,7 @@ local values -- of all options, for the users of an installed workload
 -- declares no options, makes all of them globals.
 function globals.set_options()
    local me = sb.me()
-   if sb.shared and sb.installed then
+   if sb.shared and sb.unchanged then
       values = values or sb.options()
       me.sysbench.opt = values
       if sb.command == "run" then

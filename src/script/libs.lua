@@ -101,7 +101,7 @@ end
 local common = { loaded = {} }
 
 local function is_common(name)
-   return sb.shared and sb.installed and name:find("^sb%.") ~= nil
+   return sb.shared and sb.unchanged and name:find("^sb%.") ~= nil
 end
 
 common.environment = setmetatable({}, {

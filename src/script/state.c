@@ -388,8 +388,10 @@ static void add_private(lua_State *L, struct sb__vm *vm)
     lua_setfield(L, -2, "turn");
     add_string(L, "command", s->command);
     add_string(L, "path", s->path);
-    lua_pushboolean(L, s->unchanged);
+    lua_pushboolean(L, s->installed);
     lua_setfield(L, -2, "installed");
+    lua_pushboolean(L, s->unchanged);
+    lua_setfield(L, -2, "unchanged");
     add_string(L, "jit_command", s->env.luajit_cmd ? s->env.luajit_cmd : "");
     add_ffi(L, vm);
     lua_createtable(L, 0, 1);
