@@ -12,16 +12,21 @@ static void note(void *arg, int sig)
     atomic_store((_Atomic int *)arg, sig);
 }
 
+static void start_and_interrupt(struct sb_signals *s, _Atomic int *seen)
+{
+    CHECK_INT(sb_signals_start(s, note, (void *)seen, NULL), 0);
+    kill(getpid(), SIGTERM);
+    for (int i = 0; i < 300000 && !*seen; i++)
+        usleep(1000);
+    CHECK_INT(*seen, SIGTERM);
+}
+
 static void the_first_signal_calls_the_handler(void)
 {
     struct sb_signals s;
     _Atomic int seen = 0;
 
-    CHECK_INT(sb_signals_start(&s, note, (void *)&seen, NULL), 0);
-    kill(getpid(), SIGTERM);
-    for (int i = 0; i < 300000 && !seen; i++)
-        usleep(1000);
-    CHECK_INT(seen, SIGTERM);
+    start_and_interrupt(&s, &seen);
     sb_signals_stop(&s);
     CHECK(!s.running);
 }
@@ -93,14 +98,10 @@ static void a_signal_that_is_sent_twice_is_one(void)
     struct sb_signals s;
     _Atomic int seen = 0;
 
-    CHECK_INT(sb_signals_start(&s, note, (void *)&seen, NULL), 0);
-    kill(getpid(), SIGTERM);
-    for (int i = 0; i < 300000 && !seen; i++)
-        usleep(1000);
+    start_and_interrupt(&s, &seen);
     kill(getpid(), SIGTERM); // ends the test if it counts
     usleep(100000);
     sb_signals_stop(&s);
-    CHECK_INT(seen, SIGTERM);
 }
 
 static void stop_without_a_signal_restores_the_mask(void)
