@@ -82,7 +82,7 @@ function visit(seen, path)
    seen[path] = true
    local file, why = io.open(path, "rb")
    if not file then
-      return "it cannot be read: " .. why
+      return "cannot read " .. why
    end
    local text = file:read("*a") or ""
    file:close()
