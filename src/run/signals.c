@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/signals.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -24,29 +26,50 @@ static void watched(sigset_t *set)
     sigaddset(set, SIGUSR2);
 }
 
+static bool is_end(const struct sb_signals *s, int sig)
+{
+    return sig == SIGUSR2 && atomic_load(&s->ending);
+}
+
+// Takes the other signals of a request. A thread that did not get a processor
+// for SAME_REQUEST_NS takes all that are pending. Returns false at the end.
+static bool take_request(const struct sb_signals *s, const sigset_t *set)
+{
+    uint64_t end = sb_clock_monotonic() + SAME_REQUEST_NS;
+    int sig;
+
+    do {
+        uint64_t now = sb_clock_monotonic();
+        uint64_t left = now < end ? end - now : 0;
+        struct timespec t = { .tv_nsec = (long)left };
+        sig = sigtimedwait(set, NULL, &t);
+        if (is_end(s, sig))
+            return false;
+    } while (sig != -1 || errno != EAGAIN);
+    return true;
+}
+
 static void *wait_for_signals(void *arg)
 {
     struct sb_signals *s = arg;
-    uint64_t first = 0;
     sigset_t set;
     int sig;
 
     sb_locale_keep();
     watched(&set);
     for (;;) {
-        if (sigwait(&set, &sig) || (sig == SIGUSR2 && atomic_load(&s->ending)))
+        if (sigwait(&set, &sig) || is_end(s, sig))
             return NULL;
         if (sig == SIGUSR2)
             continue;
         if (atomic_load(&s->seen)) {
-            if (sb_clock_monotonic() - first < SAME_REQUEST_NS)
-                continue;
             sb_beside_kill();
             _exit(128 + sig);
         }
-        first = sb_clock_monotonic();
         atomic_store(&s->seen, sig);
         sem_post(&s->wake);
+        if (!take_request(s, &set))
+            return NULL;
     }
 }
 

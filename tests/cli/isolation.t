@@ -470,9 +470,12 @@ ends.
 LuaJIT drops all compiled code of a state if a script compiles too much; --debug says so.
 
   $ cat >much.lua <<'END'
+  > local kept = {} -- LuaJIT frees the code of functions that are collected
   > function event(id)
   >    for k = 1, 1500 do
-  >       loadstring("local n = 0 for i = 1, 100 do n = n + " .. k .. " end")()
+  >       local f = loadstring("local n = 0 for i = 1, 100 do n = n + " .. k .. " end")
+  >       kept[#kept + 1] = f
+  >       f()
   >    end
   > end
   > END
