@@ -117,14 +117,15 @@ functions of the program for the same time is not.
   $ bench --rate=50% --rate-probe-time=2s --events=20 once.lua; cat err
   WARNING: event\(\) of once.lua held a worker for (at least )?\d+ ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
 
-The time is that of one user, also if several block one after the other.
+The time is that of one user, also if several block one after the other. The
+first two wait, so that they do not take the events of the others.
 
   $ cat >all.lua <<'EOF'
   > local ffi = require("ffi")
   > ffi.cdef("int usleep(unsigned);")
   > function event()
   >    if sysbench.tid >= 2 then ffi.C.usleep(1000000) end
-  >    sysbench.user.wait(0.005)
+  >    sysbench.user.wait(sysbench.tid < 2 and 3 or 0.005)
   > end
   > EOF
   $ bench --events=4 all.lua; cat err
