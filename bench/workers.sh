@@ -169,7 +169,8 @@ steady_rate() { # program users options...
     shift 2
     "$program" oltp_point_select "$@" --table-size=$SIZE --rand-type=uniform \
         --threads="$users" --time=4 --report-interval=1 run 2>/dev/null |
-        awk '/ tps: / { if (n++) sum += $7 } END { print sum / (n - 1) }'
+        awk '/ tps: / { if (n++) sum += $7; else first = $7 }
+             END { print n > 1 ? sum / (n - 1) : first }'
 }
 
 # Where server and client share processors, the rates of two equal runs differ
