@@ -142,6 +142,7 @@ users_rate() { # kind
             b=$(steady_rate "$SB" "$users" $OPTS \
                 --workers="$([ $first = users ] && echo processors ||
                     echo users)")
+            if [ -z "$a" ] || [ -z "$b" ]; then continue; fi
             [ $first = processors ] || { c=$a a=$b b=$c; }
             echo "$a" >>new
             echo "$b" >>old
@@ -150,6 +151,6 @@ users_rate() { # kind
         read -r mean bound < <(lower_bound <r)
         row "$1: point selects/s, $users users, workers over threads" \
             "$(median <new)" "$(median <old)" "$mean" \
-            "at least 0.97 (lower bound $bound of $pairs pairs)"
+            "at least 0.97 (lower bound $bound of $(wc -l <r) pairs)"
     done
 }

@@ -164,13 +164,13 @@ loop_rate() { # kind users
 }
 
 # Events per second after the first second: users compile their scripts first.
+# Prints nothing if there was no later interval.
 steady_rate() { # program users options...
     local program=$1 users=$2
     shift 2
     "$program" oltp_point_select "$@" --table-size=$SIZE --rand-type=uniform \
         --threads="$users" --time=4 --report-interval=1 run 2>/dev/null |
-        awk '/ tps: / { if (n++) sum += $7; else first = $7 }
-             END { print n > 1 ? sum / (n - 1) : first }'
+        awk '/ tps: / { if (n++) sum += $7 } END { if (n > 1) print sum / (n - 1) }'
 }
 
 # Where server and client share processors, the rates of two equal runs differ

@@ -113,8 +113,8 @@ static void signals_of_one_request_are_one(void)
         sigpending(&pending);
     }
     usleep(100000);
+    sb_signals_stop(&s); // waits until note() has returned
     CHECK_INT(seen, SIGINT);
-    sb_signals_stop(&s);
     pthread_sigmask(SIG_UNBLOCK, &both, NULL);
 }
 
