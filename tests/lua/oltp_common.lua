@@ -12,8 +12,6 @@
 local dialect = require("sb.dialect")
 local options = require("sb.options")
 local sbtest = require("sb.sbtest")
-local sbtest_check = require("sb.sbtest_check")
-local tables = require("sb.tables")
 
 local rand = sysbench.rand
 
@@ -101,7 +99,7 @@ end
 -- replaced it. Otherwise tables.prepare() creates the tables: all users load
 -- each table together.
 function create_table(driver, connection, table_num)
-   tables.build(connection, dialect.of(driver), settings(),
+   require("sb.tables").build(connection, dialect.of(driver), settings(),
       sbtest.description(replaced_values()), table_num)
 end
 
@@ -110,6 +108,7 @@ local own_create_table = create_table
 function cmd_prepare()
    settings()
    local t = sbtest.description(replaced_values())
+   local tables = require("sb.tables")
    tables.command_on_each_database(function(connection, d, driver, database)
       if create_table == own_create_table then
          return tables.prepare(connection, d, opt, t, database)
@@ -132,7 +131,7 @@ local function cmd_check()
          "script defines its own create_table()", 0)
    end
    local c, pad = replaced_values()
-   sbtest_check.check(settings(), c ~= nil or pad ~= nil)
+   require("sb.sbtest_check").check(settings(), c ~= nil or pad ~= nil)
 end
 
 function cleanup()
@@ -458,7 +457,7 @@ end
 
 -- Warns of options that have no effect, or make events do nothing.
 local function warn_of_options()
-   local workload = sbtest_check.script_name()
+   local workload = require("sb.sbtest_check").script_name()
    if workload == "oltp_point_select" then
       if opt.point_selects ~= 10 then -- the default of the other scripts
          sysbench.warning("--point-selects has no effect: an event of " ..
@@ -484,5 +483,5 @@ end
 function sysbench.hooks.check_tables()
    settings()
    warn_of_options()
-   sbtest_check.check_before_run(opt)
+   require("sb.sbtest_check").check_before_run(opt)
 end

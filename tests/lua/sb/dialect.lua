@@ -6,13 +6,7 @@
 
 local generic = require("sb.dialect.generic")
 
--- By name.
-local dialects = {
-   mysql = require("sb.dialect.mysql"),
-   null = require("sb.dialect.null"),
-   pgsql = require("sb.dialect.pgsql"),
-   sqlite = require("sb.dialect.sqlite"),
-}
+local files = { mysql = true, null = true, pgsql = true, sqlite = true }
 
 local M = {}
 
@@ -42,7 +36,7 @@ function M.of(drv)
          "database with SQL; 'sysbench --list' has the workloads for " ..
          "MongoDB", 0)
    end
-   local d = dialects[name] or generic
+   local d = files[name] and require("sb.dialect." .. name) or generic
    local variant = sysbench.opt and sysbench.opt.pgsql_variant
    if d.variants and variant and variant ~= "" then
       return variant_of(d, variant)

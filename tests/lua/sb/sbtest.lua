@@ -4,11 +4,15 @@
 -- and rows. sb/sbtest_check.lua checks them. `opt` is sysbench.opt with the
 -- options of oltp_common.lua, `d` an entry of sb/dialect.lua.
 
-local tables = require("sb.tables")
-
 local rand = sysbench.rand
 
 local M = {}
+
+-- Only commands use this module. The users of a run, who may have a thread and
+-- a Lua state each, do not load it.
+local function tables()
+   return require("sb.tables")
+end
 
 local ROWS_MAX = 2147483647 -- the ids of a table are INTEGER
 local PARTITIONS_MAX = 8192 -- of MySQL; PostgreSQL is slow with far fewer
@@ -135,8 +139,8 @@ local function create(con, d, opt, n)
    elseif partitioned then
       check_partitions(d, opt)
    end
-   tables.refuse_existing(con, d, name)
-   tables.print("Creating table '%s'...", name)
+   tables().refuse_existing(con, d, name)
+   tables().print("Creating table '%s'...", name)
    if partitioned and d.partitions == "tables" then
       create_with_partitions(con, d, opt, n)
    elseif partitioned then
@@ -163,7 +167,7 @@ local function finish(con, d, opt, n)
       con:query(string.format("CREATE INDEX xid_%s ON %s(id)", mark, name))
    end
    if opt.create_secondary then
-      tables.print("Creating a secondary index on '%s'...", name)
+      tables().print("Creating a secondary index on '%s'...", name)
       con:query(string.format("CREATE INDEX k_%s ON %s(k)", mark, name))
    end
 end
@@ -197,7 +201,7 @@ function M.description(c, pad)
       rand.resume()
    end
 
-   return tables.describe(t)
+   return tables().describe(t)
 end
 
 -- Commands -------------------------------------------------------------------
@@ -205,7 +209,7 @@ end
 -- Reads table n into the caches of the server.
 function M.warm(con, d, opt, n)
    local name = M.name(opt, n)
-   tables.print("Preloading table %s", name)
+   tables().print("Preloading table %s", name)
    for _, statement in ipairs(d.warmup) do
       con:query(statement:format(name))
    end
@@ -213,17 +217,17 @@ end
 
 -- The commands warmup and cleanup.
 function M.warmup(opt)
-   tables.command_on_each_database(function(con, d)
-      tables.divide_work("warmup", opt.tables, function(n)
+   tables().command_on_each_database(function(con, d)
+      tables().divide_work("warmup", opt.tables, function(n)
          M.warm(con, d, opt, n)
       end)
    end)
 end
 
 function M.cleanup(opt)
-   tables.command_on_each_database(function(con)
+   tables().command_on_each_database(function(con)
       for n = 1, opt.tables do
-         tables.print("Dropping table '%s'...", M.name(opt, n))
+         tables().print("Dropping table '%s'...", M.name(opt, n))
          drop(con, M.name(opt, n))
       end
    end)
