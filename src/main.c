@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app.h"
+#include "app/app.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "kit/limits.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "cmd/sweep_plan.h"
+#include "results/sweep_plan.h"
 
 struct fixture {
     struct sb_opts *opts;

@@ -2,7 +2,7 @@
 //
 // The built-in tests do as much work as their options say. Limits are in
 // events or bytes, so nothing depends on time.
-#include "bench/builtin.h"
+#include "builtin/builtin.h"
 
 #include <stdlib.h>
 

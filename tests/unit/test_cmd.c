@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "cmd/cmd.h"
+#include "results/cmd.h"
 
 static void commands_are_found_by_name(void)
 {

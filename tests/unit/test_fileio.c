@@ -4,7 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // F_SETPIPE_SZ
 #endif
-#include "bench/fileio.h"
+#include "builtin/fileio.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "check_folder.h"
-#include "cmd/merge_rows.h"
+#include "results/merge_rows.h"
 
 // Writes a result file with these rows.
 static void put(

@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "check_folder.h"
-#include "cmd/sides.h"
+#include "results/sides.h"
 
 // Writes a result file of intervals of 1 s with these numbers of events, all of
 // which took 2 ms.

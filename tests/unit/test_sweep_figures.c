@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "check_folder.h"
-#include "cmd/sweep_figures.h"
+#include "results/sweep_figures.h"
 
 static int intervals = 20;
 static double late;           // share of the arrivals that were not completed

@@ -3,7 +3,7 @@
 
 #include "check.h"
 #include "check_folder.h"
-#include "cmd/sweep_files.h"
+#include "results/sweep_files.h"
 #include "out/result_file.h"
 
 // A document in the layout of document.c, with lines that look like its end.

@@ -5,7 +5,7 @@
 
 #include "check_folder.h"
 #include "check_sweep.h"
-#include "cmd/sweep_state.h"
+#include "results/sweep_state.h"
 
 static int open_state(struct sb_sweep_state *s, struct fixture *f, bool resume,
     const char *target)

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The program: what main.c and the app_*.c share.
+#ifndef SB_APP_H
+#define SB_APP_H
+
+#include "base/opts.h"
+#include "base/peers.h"
+#include "base/paths.h"
+#include "base/random.h"
+#include "builtin/builtin.h"
+#include "results/cmd.h"
+#include "results/sweep_plan.h"
+#include "job/job.h"
+#include "db/db.h"
+#include "db/sampler.h"
+#include "out/assert.h"
+#include "out/client.h"
+#include "out/progress.h"
+#include "out/reporter.h"
+#include "out/text.h"
+#include "run/beside.h"
+#include "run/ranks.h"
+#include "run/run.h"
+#include "script/script.h"
+
+struct sb_app_children;
+
+// Exit status of the program; 128 + signal when interrupted.
+enum {
+    SB_EXIT_OK = 0,
+    SB_EXIT_FAILED = 1,
+    SB_EXIT_FORCED = 2,
+    SB_EXIT_LIMITS = SB_STATUS_LIMITS, // a limit of --assert was not kept, or
+                                       // no rate keeps that of --rate=max
+};
+
+// Options of the program itself.
+struct sb_app_opts {
+    const char *config_file;
+    const char *test;
+    const char *luajit_cmd;
+    const char *mix;
+    int mix_by;       // enum sb_mix_by
+    const char *help; // "off", "on", "all" or a section
+    const char *new_workload;
+    bool version, list, print_config, config_strict;
+};
+
+struct sb_app {
+    int argc;
+    char **argv;
+    struct sb_opts *opts;
+    struct sb_paths paths;
+    struct sb_asserts asserts;
+    struct sb_asserts rate_limits; // --rate-limit
+    char no_rate[400];             // why no rate of --rate=max was found, or ""
+    struct sb_app_opts o;
+    struct sb_run_opts run;
+    struct sb_dist_opts dist;
+    struct sb_text_opts text_opts;
+    struct sb_report_opts report_opts;
+    struct sb_db_opts db;
+    struct sb_sampler_opts sampler_opts;
+    struct sb_sweep_opts sweep_opts;
+    struct sb_beside_opts beside_opts;
+    struct sb_rank_opts rank_opts;
+    struct sb_rank_place rank_place; // ranks 0: not divided
+    struct sb_job *job;              // with other ranks over MPI, or NULL
+    struct sb_job_files *files;      // of rank 0, for the others; or NULL
+    struct sb_relay *relay;          // for the runs of a sweep; or NULL
+    struct sb_buf setup;             // of rank 0: what the others need
+    // Of a run of a sweep over several ranks: the swept options.
+    struct sb_fact given[SB_SWEEP_OPTIONS_MAX];
+    unsigned ngiven;
+    bool is_given;             // another rank: by rank 0,
+    const char *given_command; // and this command is to be carried out
+    char **setup_argv;         // of another rank: from rank 0
+    uint64_t setup_seed;
+    char *setup_workloads;         // the folder of rank 0
+    struct sb__app_beside *beside; // during a run with --beside, or NULL
+    struct sb_app_sweep *sweep;    // NULL: not part of a sweep
+    const struct sb_cmd *cmd;      // on result files; NULL: another command
+    const struct sb_fact *swept;   // of the run of a sweep
+    unsigned nswept, round;        // round: from 1; 0: not part of a sweep
+    unsigned place, places;        // the run is number `place` of `places`
+    unsigned following;            // number of runs to be measured after it
+    struct sb_sampler *sampler;    // during a run, or NULL
+    struct sb_text text;
+    struct sb_reporters reporters;
+    struct sb_facts facts;
+    struct sb_run_workers workers; // as planned, then as the run has them
+    char why_workers[200];         // facts.workers_reason
+    bool workers_differ;           // an installed workload would have workers
+    struct {
+        struct sb_client_sample last;
+        struct sb_client_sample machine; // start of its next value
+        // Of the measured part: all intervals, and those in which no thread
+        // came or went.
+        struct sb_client_sum whole, steady;
+        struct sb_peers_seen seen;
+    } client;
+    struct sb__app_database *database; // of facts.databases
+    struct sb_server_total *totals;    // facts.totals
+    char *block;                       // facts.block
+    struct sb_random_shared random;
+    struct sb_drivers *drivers;
+    const char *test, *command; // as typed; NULL when absent
+    const struct sb_builtin *builtin;
+    void *builtin_opts;
+    struct sb_script *script;
+    struct sb__app_mix *mix; // of --mix, or NULL
+    bool leave;              // threads are still running: end by _exit()
+};
+
+extern const struct sb_opt_table sb_app_opt_table, sb_mix_opt_table;
+
+// The options of the program in the order of its help; table NULL: the end.
+struct sb_app_table {
+    const struct sb_opt_table *table;
+    size_t offset; // of its options in struct sb_app
+    bool early;    // read before the config file
+};
+
+extern const struct sb_app_table sb_app_tables[];
+
+// "sysbench 2.0.0", and the first line of every output, which begins with it.
+const char *sb_app_version(void);
+void sb_app_banner(FILE *out);
+
+// app/options.c. Sets what the body of a script needs: random numbers, log
+// level, output. 0 or SB_E*.
+int sb_app_prepare_options(struct sb_app *a, struct sb_err *err);
+// Derives values from the core's options, and checks how they fit together.
+// Called after all settings and the defaults set by a script are known. 0 or
+// SB_E*.
+int sb_app_finish_options(struct sb_app *a, struct sb_err *err);
+
+// app/stdio.c. Called at the start: opens closed standard streams on
+// /dev/null. Returns SB_ESYS if standard output was closed.
+int sb_app_open_streams(struct sb_err *err);
+// Called at the end: writes out buffered output. Returns SB_ESYS if anything
+// printed since the start could not be written.
+int sb_app_flush_output(struct sb_err *err);
+
+// app/help.c. What --help asks for.
+enum sb_app_help {
+    SB_HELP_NONE,
+    SB_HELP_PROGRAM,  // options of the program: sb_app_help()
+    SB_HELP_WORKLOAD, // those of the loaded test: sb_app_workload_help()
+    SB_HELP_COMMAND,  // those of a command on result files: sb_app_run_cmd()
+};
+enum sb_app_help sb_app_asks_for_help(const struct sb_app *a);
+// Prints the options that --help selects. SB_EUSAGE: there is no such section.
+int sb_app_help(struct sb_app *a, struct sb_err *err);
+// Prints how to run the loaded test, and its options. Returns the exit status.
+int sb_app_workload_help(struct sb_app *a);
+
+// app/show.c: what --list prints. 0.
+int sb_app_list(struct sb_app *a, struct sb_err *err);
+// --new-workload: writes a complete workload to a new file, NAME.lua.
+// SB_EUSAGE: not a name; SB_ESYS: the file exists or cannot be written.
+int sb_app_new_workload(const struct sb_app *a, struct sb_err *err);
+// Prints the options of a built-in test. Scripts print their own help.
+void sb_app_builtin_help(const struct sb_app *a);
+
+// app/workloads.c. Calls visit() for each Lua file in base/sub, sorted by name,
+// with its name ("oltp_insert", "mongodb/oltp") and its path. sub: "" or a name
+// with a slash behind it.
+void sb_app_each_workload(const char *base, const char *sub,
+    void (*visit)(void *arg, const char *name, const char *path), void *arg);
+// The same for all installed workloads.
+void sb_app_each_installed(const struct sb_app *a,
+    void (*visit)(void *arg, const char *name, const char *path), void *arg);
+// The part of the path that is the name of the workload: without folders,
+// except one that belongs to the names of installed workloads.
+const char *sb_app_workload_name(const char *path);
+
+// app/config.c: reads --config-file and applies the sections of the selected
+// workload. 0 or SB_E*.
+int sb_app_read_config(struct sb_app *a, struct sb_err *err);
+
+// app/hint.c. Writes " (did you mean oltp_insert?)" for a workload that was
+// not found, or "" if no name is similar.
+void sb_app_workload_hint(
+    const struct sb_app *a, const char *name, char *out, size_t size);
+// Prints on stderr that the command does not exist, and which commands do.
+// known ends with NULL.
+void sb_app_unknown_command(const struct sb_app *a, const char *const *known);
+// Called after an invalid option. Two workloads are called oltp: if the other
+// one has the option, *err says so.
+void sb_app_option_hint(struct sb_app *a, struct sb_err *err);
+
+// app/cmd.c: returns the command on result files that the command line names,
+// or NULL. sb_app_run_cmd() carries it out and returns the exit status.
+const struct sb_cmd *sb_app_cmd(const struct sb_app *a);
+int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd);
+
+// app/client.c: samples how busy the client is. start() is called when all
+// users are connected, interval() with the row of the interval or NULL. final()
+// logs a warning if the client was the bottleneck.
+void sb_app_client_start(struct sb_app *a);
+void sb_app_client_interval(
+    struct sb_app *a, const struct sb_report *r, struct sb_series *row);
+void sb_app_client_final(struct sb_app *a, const struct sb_report *r);
+
+// app/server.c: samples the servers of a run. start() is called when all users
+// are connected, interval() after each interval, stop() when the run is over.
+void sb_app_server_start(struct sb_app *a);
+// The measured part begins in warmup_ns: totals grow from then on.
+void sb_app_server_measured(struct sb_app *a, int64_t warmup_ns);
+void sb_app_server_interval(struct sb_app *a, struct sb_series *row);
+void sb_app_server_stop(struct sb_app *a);
+void sb_app_server_done(struct sb_app *a); // frees the facts about servers
+
+// app/beside.c: checks the options of --beside; SB_EUSAGE. Frees what belongs
+// to the command.
+int sb_app_beside_check(const struct sb_app *a, struct sb_err *err);
+void sb_app_beside_done(struct sb_app *a);
+
+// app/rate.c: parses --rate-limit. SB_EUSAGE.
+int sb_app_rate_init(struct sb_app *a, struct sb_err *err);
+
+// app/ranks.c. Called before a test is loaded: finds the place of this process
+// among the ranks.
+void sb_app_ranks_begin(struct sb_app *a);
+// Called before and after sb_run_opts_finish(), when every option has its final
+// value: set the number of threads; divide the run. 0 or SB_E*.
+int sb_app_ranks_threads(struct sb_app *a, struct sb_err *err);
+int sb_app_ranks_finish(struct sb_app *a, struct sb_err *err);
+// Whether a->command is carried out by another rank; prints a notice then.
+bool sb_app_ranks_idle(const struct sb_app *a);
+
+// app/job.c. Called first: joins the job of the launcher that started this
+// process. The other ranks wait for the command line of rank 0, which becomes
+// theirs. 0 or SB_E*; SB_ECANCELED: rank 0 has failed, and has said so.
+int sb_app_job_begin(struct sb_app *a, struct sb_err *err);
+// app/job_runs.c. As sb_app_child(): over several ranks, each of them creates a
+// process, and these have a job of their own. If that failed in the new
+// process, *err is set there.
+int sb_app_job_child(struct sb_app *a, struct sb_app_children *c, bool quiet,
+    int *status, struct sb_err *err);
+// Another rank: creates the process of a run that rank 0 has begun. Returns 1
+// in this process, where *err is set if it has no job, and 0 in the parent when
+// it has ended.
+int sb_app_job_follow_run(struct sb_app *a, struct sb_err *err);
+// This process was forked to look at the options only: it takes no part in the
+// job.
+void sb_app_job_detach(struct sb_app *a);
+
+// Rank 0 has loaded the test: the others may do so.
+void sb_app_job_loaded(struct sb_app *a);
+// Whether this is another rank than 0, which prints nothing by itself.
+bool sb_app_job_follows(const struct sb_app *a);
+// Another rank tells rank 0 why it has failed. False: it could not.
+bool sb_app_job_told(struct sb_app *a, const char *why);
+// Leaves the job, if there is one. status: the exit status.
+// Returns the exit status: 0 for a rank that told rank 0 how it ended.
+int sb_app_job_end(struct sb_app *a, int status);
+
+// app_sweep*.c. What a process does:
+enum sb_sweep_role {
+    SB_SWEEP_NONE,  // no sweep was asked for
+    SB_SWEEP_DONE,  // the sweep is over: exit with *status
+    SB_SWEEP_CHECK, // a child: load the test, then sb_app_sweep_check()
+    SB_SWEEP_RUN,   // a child: carry out a->command, whose options have changed
+};
+
+// Carries out a sweep, if one is asked for. Returns in the parent and in child
+// processes. Called before a test is loaded and before there are threads.
+enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status);
+// Checks swept options, their values and the commands between runs after the
+// test was loaded. Returns the exit status.
+int sb_app_sweep_check(struct sb_app *a);
+// SB_EUSAGE if options of sweeps are given with a command other than run.
+int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err);
+// In the process of a run of a sweep, before its reports are opened.
+void sb_app_sweep_mark(struct sb_app *a);
+void sb_app_sweep_done(struct sb_app *a);
+
+// app/load.c. Fills what all scripts can use.
+void sb_app_script_env(struct sb_app *a, struct sb_script_env *env);
+// Loads a script with its options; env: of sb_app_script_env(). 0 or SB_E*.
+int sb_app_load_script(struct sb_app *a, struct sb_script **out,
+    const struct sb_script_env *env, const char *name, struct sb_err *err);
+
+// app/mix.c. Parses --mix into a->run.mix, unless the name of a test is given.
+// Called before config files are applied. 0 or SB_E*.
+int sb_app_mix_parse(struct sb_app *a, struct sb_err *err);
+// Loads the workloads of a mix with their options. 0 or SB_E*.
+int sb_app_mix_load(struct sb_app *a, struct sb_err *err);
+// Called when every option has its final value. 0 or SB_E*.
+int sb_app_mix_ready(struct sb_app *a, struct sb_err *err);
+// Whether all workloads of the mix end by themselves: sb_script_ends().
+bool sb_app_mix_ends(const struct sb_app *a);
+// Whether a workload of the mix has a command.
+bool sb_app_mix_has_command(const struct sb_app *a, const char *command);
+// Calls print() with each script of a mix, if there is one.
+void sb_app_mix_lines(const struct sb_app *a,
+    void (*print)(void *arg, struct sb_script *s), void *arg);
+void sb_app_mix_done(struct sb_app *a);
+
+// app/mix_run.c. Carries out a->command and returns the exit status.
+int sb_app_mix_perform(struct sb_app *a);
+
+// app/perform.c: carries out a->command and returns the exit status.
+int sb_app_perform(struct sb_app *a);
+// Whether the loaded test implements a command.
+bool sb_app_has_command(const struct sb_app *a, const char *command);
+
+#endif

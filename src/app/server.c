@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The servers of a run: starts and stops the sampler, and passes what it
+// returns to the result files and, for debugging, to the log.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/app.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "kit/array.h"
+
+#define DEFAULT_INTERVAL INT64_C(1000000000)
+
+// How long to wait for the facts of a very short run.
+#define WAIT_FACTS INT64_C(2000000000)
+
+// How long to wait for the sample after the run.
+#define WAIT_LAST INT64_C(1000000000)
+
+// True if something shows what the servers are.
+static bool shows_facts(const struct sb_app *a)
+{
+    return a->reporters.n > 0 || a->text_opts.report_context;
+}
+
+static bool debugging(void)
+{
+    return sb_log_level() >= SB_LOG_DEBUG;
+}
+
+void sb_app_server_start(struct sb_app *a)
+{
+    const struct sb_sampler_setup setup = {
+        .drivers = a->drivers,
+        .opts = &a->sampler_opts,
+        .wanted = a->reporters.n > 0,
+        .interval = (uint64_t)(a->run.report_interval ? a->run.report_interval
+                                                      : DEFAULT_INTERVAL),
+    };
+    struct sb_err err = { 0 };
+
+    // Result files name the server also without its counters.
+    if (!sb_sampler_samples(setup.opts, setup.wanted) && !shows_facts(a) &&
+        !*setup.opts->pid && !debugging())
+        return;
+    assert(!a->sampler);
+    a->sampler = sb_sampler_start(&setup, &err);
+    if (!a->sampler)
+        sb_log(SB_LOG_WARNING, "%s", err.msg);
+}
+
+static void log_value(unsigned index, const struct sb_server_value *v)
+{
+    if (v->has_value)
+        sb_log_each(SB_LOG_DEBUG, "server counter %u: %s %.6g %s (%.6f s)",
+            index, v->name, v->value, v->unit, (double)(v->to - v->from) / 1e9);
+    else
+        sb_log_each(
+            SB_LOG_DEBUG, "server counter %u: %s has no value", index, v->name);
+}
+
+void sb_app_server_measured(struct sb_app *a, int64_t warmup_ns)
+{
+    // Without anything before the measured part, the first sample is its base.
+    if (a->sampler && (warmup_ns > 0 || sb_run_opts_finds_rate(&a->run)))
+        sb_sampler_rebase(
+            a->sampler, sb_clock_monotonic() + (uint64_t)warmup_ns);
+}
+
+// row: a struct sb_series, or NULL.
+static void take_value(
+    void *row, unsigned index, const struct sb_server_value *v)
+{
+    if (row && v->has_value)
+        sb_series_set(row, "server", v->name, "value", v->unit, v->value);
+    if (debugging())
+        log_value(index, v);
+}
+
+// Facts about servers ---------------------------------------------------------
+
+// A server as result files have it, with its own copy of the texts.
+struct sb__app_database {
+    struct sb_server_facts server;
+    struct sb_fact *settings;
+};
+
+static void free_databases(struct sb_app *a)
+{
+    for (unsigned i = 0; i < a->facts.ndatabases; i++) {
+        sb_server_facts_done(&a->database[i].server);
+        free(a->database[i].settings);
+    }
+    free(a->database);
+    free((void *)a->facts.databases);
+    a->database = NULL;
+    a->facts.databases = NULL;
+    a->facts.ndatabases = 0;
+}
+
+static bool copy_settings(struct sb__app_database *d)
+{
+    size_t n = d->server.nsettings;
+
+    d->settings = calloc(n ? n : 1, sizeof(*d->settings));
+    for (size_t i = 0; d->settings && i < n; i++)
+        d->settings[i] = (struct sb_fact){ d->server.setting[i].name,
+            d->server.setting[i].value };
+    return d->settings != NULL;
+}
+
+static void add_database(void *arg, const struct sb_server_facts *f)
+{
+    struct sb_app *a = arg;
+    unsigned n = a->facts.ndatabases;
+    struct sb__app_database *d = sb_array_least(
+        a->database, &n, n + 1, sizeof(*d));
+
+    if (!d)
+        return;
+    a->database = d;
+    d += n - 1;
+    if (!sb_server_facts_copy(f, &d->server))
+        return;
+    if (copy_settings(d))
+        a->facts.ndatabases = n;
+    else
+        sb_server_facts_done(&d->server);
+}
+
+// Takes what the sampler knows about the servers by now.
+static void take_facts(struct sb_app *a)
+{
+    struct sb_database_facts *list;
+
+    assert(a->sampler);
+    free_databases(a);
+    sb_sampler_servers(a->sampler, add_database, a);
+    list = calloc(a->facts.ndatabases + 1, sizeof(*list));
+    if (!list) {
+        free_databases(a);
+        return;
+    }
+    for (unsigned i = 0; i < a->facts.ndatabases; i++) {
+        const struct sb_server_facts *s = &a->database[i].server;
+
+        list[i] = (struct sb_database_facts){ .driver = s->driver,
+            .client = s->client,
+            .server = s->server.name,
+            .address = s->server.address,
+            .bypass = s->server.bypass,
+            .documents = s->documents,
+            .totals_late_s = (double)s->totals_late_ns / 1e9,
+            .settings = a->database[i].settings,
+            .nsettings = (unsigned)s->nsettings };
+    }
+    a->facts.databases = list;
+}
+
+// NDJSON shows the facts in its first line, which the first interval writes.
+void sb_app_server_interval(struct sb_app *a, struct sb_series *row)
+{
+    if (!a->sampler)
+        return;
+    if (a->facts.ndatabases == 0 && a->reporters.n > 0)
+        take_facts(a);
+    sb_sampler_interval(a->sampler, sb_clock_monotonic(), take_value, row);
+}
+
+static void log_server(void *arg, const struct sb_server_facts *f)
+{
+    (void)arg;
+    sb_log_each(SB_LOG_DEBUG, "server: %s, %s, %s, %s, bypass %s", f->driver,
+        f->client, f->server.name, f->server.address,
+        f->server.bypass ? "yes" : "no");
+    for (size_t i = 0; i < f->nsettings; i++)
+        sb_log_each(SB_LOG_DEBUG, "server setting: %s = %s", f->setting[i].name,
+            f->setting[i].value);
+}
+
+static void add_total(void *arg, const char *name, double growth)
+{
+    struct sb_app *a = arg;
+    unsigned n = a->facts.ntotals;
+    struct sb_server_total *t = sb_array_least(
+        a->totals, &n, n + 1, sizeof(*t));
+
+    if (!t)
+        return;
+    a->facts.totals = a->totals = t;
+    t[n - 1] = (struct sb_server_total){ strdup(name), growth };
+    a->facts.ntotals += t[n - 1].name != NULL;
+}
+
+static void free_totals(struct sb_app *a)
+{
+    for (unsigned i = 0; i < a->facts.ntotals; i++)
+        free((void *)a->totals[i].name);
+    free(a->totals);
+    a->totals = NULL;
+    a->facts.totals = NULL;
+    a->facts.ntotals = 0;
+}
+
+void sb_app_server_stop(struct sb_app *a)
+{
+    if (!a->sampler)
+        return;
+    if (shows_facts(a))
+        sb_sampler_wait(a->sampler, WAIT_FACTS);
+    if (a->reporters.n > 0 && !a->leave)
+        sb_sampler_last(a->sampler, WAIT_LAST);
+    if (!sb_sampler_stop(a->sampler))
+        a->leave = true;
+    if (a->reporters.n > 0)
+        sb_sampler_totals(a->sampler, add_total, a);
+    if (debugging())
+        sb_sampler_servers(a->sampler, log_server, NULL);
+    if (shows_facts(a))
+        take_facts(a);
+    sb_sampler_free(a->sampler);
+    a->sampler = NULL;
+}
+
+void sb_app_server_done(struct sb_app *a)
+{
+    free_databases(a);
+    free_totals(a);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The text of `sysbench compare`.
+#include <math.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "kit/units.h"
+#include "results/cmd_private.h"
+#include "results/compare_private.h"
+
+const char *sb__compare_word(
+    const struct sb_figure *f, const struct sb_compare *r)
+{
+    bool higher = r->verdict == SB_VERDICT_HIGHER;
+
+    switch (r->verdict) {
+    case SB_VERDICT_NONE:
+        return "too little data";
+    case SB_VERDICT_SAME:
+        return r->within_margin ? "equal within the margin"
+                                : "no difference seen";
+    case SB_VERDICT_HIGHER:
+    case SB_VERDICT_LOWER:
+        break;
+    }
+    if (!f->less_is_better)
+        return higher ? "higher" : "lower";
+    return higher ? "slower" : "faster";
+}
+
+const char *sb__compare_number(char *out, size_t size, double value)
+{
+    if (!isfinite(value))
+        snprintf(out, size, "-");
+    else if (fabs(value) >= 1000)
+        snprintf(out, size, "%.0f", value);
+    else
+        snprintf(out, size, "%.4g", value);
+    return out;
+}
+
+static const char *percent(char *out, size_t size, double share)
+{
+    if (isfinite(share))
+        snprintf(out, size, "%+.2f %%", 100 * share);
+    else
+        snprintf(out, size, "-");
+    return out;
+}
+
+static void print_row(const struct sb__comparison *c, unsigned n)
+{
+    const struct sb_figure *f = &c->figure[n];
+    const struct sb_compare *r = &c->result[n];
+    char raw[160], name[4 * sizeof(raw)];
+    char a[32], b[32], diff[32], low[32], high[32];
+
+    snprintf(raw, sizeof(raw), "%s%s%s, %s", f->name, *f->name ? " " : "",
+        f->figure, f->unit);
+    sb_escape_line(name, sizeof(name), raw);
+    fprintf(c->args->out, "%-32s %10s %10s %10s  %9s .. %-9s  %s\n", name,
+        sb__compare_number(a, sizeof(a), r->a.value),
+        sb__compare_number(b, sizeof(b), r->b.value),
+        percent(diff, sizeof(diff), r->difference),
+        percent(low, sizeof(low), r->low), percent(high, sizeof(high), r->high),
+        sb__compare_word(f, r));
+}
+
+// Rates that are 0 on both sides are left out.
+static void print_work(const struct sb__comparison *c)
+{
+    for (unsigned i = 0; i < SB__WORKS; i++) {
+        const struct sb__work *w = &c->work[i];
+        char name[64], a[SB_UNITS_PERCENT], b[SB_UNITS_PERCENT];
+
+        if (!(w->a > 0) && !(w->b > 0))
+            continue;
+        snprintf(name, sizeof(name), "%s, %% of %s", w->name, w->of);
+        fprintf(c->args->out, "%-32s %10s %10s %10s  %24s %s\n", name,
+            sb_units_percent(a, w->a, 100), sb_units_percent(b, w->b, 100), "",
+            "", w->differs ? "differs" : "similar");
+    }
+}
+
+static void print_side(
+    const struct sb__comparison *c, char name, const struct sb_side *s)
+{
+    const struct sb_result_run *r = s->run[0];
+    char test[256], seconds[32];
+
+    sb_escape_line(test, sizeof(test), sb_result_text(r, "test"));
+    fprintf(c->args->out, "%c: ", name);
+    sb__cmd_print_line(c->args->out, s->text);
+    fprintf(c->args->out, ": %s, %u run%s of %s s, %u thread%s\n", test,
+        s->nruns, s->nruns == 1 ? "" : "s",
+        sb__compare_number(seconds, sizeof(seconds), r->report.total_s),
+        r->report.threads, r->report.threads == 1 ? "" : "s");
+}
+
+// Writes up to three values: "2 and 4".
+static void print_values(FILE *out, const json_t *values)
+{
+    size_t n = json_array_size(values);
+
+    if (n == 0)
+        fprintf(out, "(none)");
+    for (size_t i = 0; i < n && i < 3; i++) {
+        const char *text = json_string_value(json_array_get(values, i));
+
+        fprintf(out, "%s", i ? " and " : "");
+        sb__cmd_print_line(out, *text ? text : "(none)");
+    }
+    if (n > 3)
+        fprintf(out, " and %zu more", n - 3);
+}
+
+// What differs may be the reason of a difference, or a mistake.
+static void print_differences(
+    const struct sb__comparison *c, const char *kind, const char *title)
+{
+    FILE *out = c->args->out;
+    const char *before = title;
+    json_t *one;
+    size_t i;
+
+    json_array_foreach(c->differences, i, one)
+    {
+        if (strcmp(json_string_value(json_object_get(one, "kind")), kind) != 0)
+            continue;
+        fprintf(out, "%s", before);
+        sb__cmd_print_line(
+            out, json_string_value(json_object_get(one, "name")));
+        fprintf(out, " ");
+        print_values(out, json_object_get(one, "a"));
+        fprintf(out, " / ");
+        print_values(out, json_object_get(one, "b"));
+        before = ", ";
+    }
+    if (before != title)
+        fprintf(out, "\n");
+}
+
+// Whether all runs of a were started before those of b. ISO 8601 in UTC sorts
+// as text.
+static bool before(const struct sb_side *a, const struct sb_side *b)
+{
+    for (unsigned i = 0; i < a->nruns; i++) {
+        for (unsigned k = 0; k < b->nruns; k++) {
+            if (strcmp(sb_result_text(a->run[i], "started"),
+                    sb_result_text(b->run[k], "started")) >= 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void write_side_notes(char name, const struct sb_side *s, FILE *out)
+{
+    for (unsigned i = 0; i < s->nnotes && i < SB_SIDE_NOTES_MAX; i++) {
+        const struct sb_side_note *note = &s->note[i];
+
+        fprintf(out, "%c: ", name);
+        if (note->file->nruns > 1)
+            fprintf(
+                out, "run %u of ", (unsigned)(note->run - note->file->run) + 1);
+        sb__cmd_print_line(out, note->file->path);
+        fprintf(out, " %s.\n", note->what);
+    }
+    if (s->nnotes > SB_SIDE_NOTES_MAX)
+        fprintf(out, "%c: %u more runs were left out or interrupted.\n", name,
+            s->nnotes - SB_SIDE_NOTES_MAX);
+}
+
+static bool overlap(const struct sb_side *a, const struct sb_side *b)
+{
+    for (unsigned i = 0; i < a->nruns; i++)
+        for (unsigned k = 0; k < b->nruns; k++)
+            if (sb_result_run_is_same(a->run[i], b->run[k]))
+                return true;
+    return false;
+}
+
+void sb__compare_notes(const struct sb__comparison *c, FILE *out)
+{
+    const struct sb_compare *r = &c->result[0];
+    unsigned na = c->a.nruns, nb = c->b.nruns;
+
+    write_side_notes('A', &c->a, out);
+    write_side_notes('B', &c->b, out);
+    sb__compare_work_note(c, out);
+    if (overlap(&c->a, &c->b))
+        fprintf(out, "A and B have a run in common.\n");
+    if (r->drift_unknown && na == 1 && nb == 1)
+        fprintf(out,
+            "Two single runs: how much runs of the same thing differ is "
+            "unknown; a deviation of %g %% is assumed (--run-deviation). "
+            "Repeat the runs to be sure.\n",
+            c->o.deviation);
+    else if (r->drift_unknown && na != nb && (na == 1 || nb == 1))
+        fprintf(out,
+            "%s is a single run: it is assumed that such runs differ as much "
+            "as those of %s.\n",
+            na == 1 ? "A" : "B", na == 1 ? "B" : "A");
+    if (na > 1 && nb > 1 && (before(&c->a, &c->b) || before(&c->b, &c->a)))
+        fprintf(out,
+            "All runs of one side were measured before those of the other: "
+            "slow changes of the machine look like a difference. Measure the "
+            "sides in turn.\n");
+    if (r->too_short)
+        fprintf(out,
+            "The runs are too short: their intervals depend on each other. "
+            "Measure longer, or repeat the runs.\n");
+    if (r->drifts_differ)
+        fprintf(out, "One run drifts more than the other during its time: "
+                     "the interval covers both.\n");
+}
+
+void sb__compare_verdict(const struct sb__comparison *c, FILE *out)
+{
+    const struct sb_figure *f = &c->figure[0];
+    const struct sb_compare *r = &c->result[0];
+    const char *what = strcmp(f->figure, "throughput") == 0
+                           ? "throughput"
+                           : "95th percentile of the response time";
+    bool better = (r->verdict == SB_VERDICT_HIGHER) != f->less_is_better;
+
+    if (c->other_work)
+        fprintf(out, "none, the sides did different work (%s %+.2f %%).", what,
+            100 * r->difference);
+    else if (r->verdict == SB_VERDICT_NONE)
+        fprintf(out, "none, too little data.");
+    else if (r->verdict == SB_VERDICT_SAME && r->within_margin)
+        fprintf(out, "no difference beyond %g %% (%s %+.2f %%).", c->o.margin,
+            what, 100 * r->difference);
+    else if (r->verdict == SB_VERDICT_SAME)
+        fprintf(out,
+            "no difference seen (%s %+.2f %%, interval %+.2f %% to "
+            "%+.2f %%).",
+            what, 100 * r->difference, 100 * r->low, 100 * r->high);
+    else
+        fprintf(out,
+            "B is %s than A: %s %+.2f %% (interval %+.2f %% to "
+            "%+.2f %%).",
+            better ? "faster" : "slower", what, 100 * r->difference,
+            100 * r->low, 100 * r->high);
+}
+
+void sb__compare_print(const struct sb__comparison *c)
+{
+    static const char *const kinds[][2] = {
+        { "program", "Programs that differ: " },
+        { "workload", "Workloads that differ: " },
+        { "option", "Options that differ: " },
+        { "users", "Users were run differently: " },
+        { "server", "Servers that differ: " },
+        { "setting", "Settings of the server that differ: " },
+        { "client", "Client machines that differ: " },
+        { "label", "Labels that differ: " },
+    };
+    FILE *out = c->args->out;
+
+    print_side(c, 'A', &c->a);
+    print_side(c, 'B', &c->b);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        print_differences(c, kinds[i][0], kinds[i][1]);
+    fprintf(out, "\n%-32s %10s %10s %10s  %19.4g %% interval  %s\n", "figure",
+        "A", "B", "B / A - 1", c->o.confidence, "verdict");
+    for (unsigned i = 0; i < c->n; i++)
+        print_row(c, i);
+    print_work(c);
+    fprintf(out, "The first figure decides. The verdicts on the others take "
+                 "into account how many there are, their intervals do not.\n");
+    fprintf(out, "\nVerdict: ");
+    sb__compare_verdict(c, out);
+    fprintf(out, "\n");
+    sb__compare_notes(c, out);
+}

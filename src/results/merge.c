@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// sysbench merge FILE...: the results of processes that ran side by side, as
+// one run.
+#define _GNU_SOURCE // strptime(), timegm()
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "results/cmd.h"
+#include "results/cmd_private.h"
+#include "results/merge_rows.h"
+#include "results/sides.h"
+#include "measure/snap_add.h"
+#include "out/document.h"
+#include "out/json_parts.h"
+#include "out/target.h"
+
+struct merge_opts {
+    const char *output;
+};
+
+static const struct sb_opt options[] = {
+    { .name = "output",
+        .type = SB_OPT_STRING,
+        .offset = offsetof(struct merge_opts, output),
+        .def = "-",
+        .flags = SB_OPT_FILENAME,
+        .help = "file to write; '-' is standard output" },
+    { .name = NULL },
+};
+
+static const struct sb_opt_table option_table = {
+    .title = "Options of merge",
+    .opts = options,
+};
+
+struct merge {
+    const struct sb_cmd_args *args;
+    struct sb_side *file; // one for each argument
+    const struct sb_result_run **run;
+    double *offset; // s after the start of the first run
+    unsigned nruns;
+    double start; // of the first run, s since 1970
+    struct sb_snap snap;
+    struct sb_stats stats;
+    struct sb_report *stage; // if all runs have the same stages
+    struct sb_snap *stage_snap;
+    unsigned nstages;
+    struct sb_merge_rows rows;
+    double seconds;
+};
+
+// Reading ---------------------------------------------------------------------
+
+// The start of a run in seconds since 1970; NAN if it is not written as such.
+static double start_of(const struct sb_result_run *r)
+{
+    const char *text = sb_result_text(r, "started");
+    struct tm tm = { 0 };
+    char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+
+    if (!rest)
+        return NAN;
+    return (double)timegm(&tm) + strtod(rest, NULL);
+}
+
+static int no_memory(void)
+{
+    sb_log(SB_LOG_FATAL, "out of memory");
+    return SB_ENOMEM;
+}
+
+static int read_all(struct merge *m)
+{
+    unsigned n = m->args->nfiles, total = 0;
+
+    m->file = calloc(n, sizeof(*m->file));
+    if (!m->file)
+        return no_memory();
+    for (unsigned i = 0; i < n; i++) {
+        int rc = sb_side_read(&m->file[i], m->args->file[i]);
+
+        if (rc)
+            return rc;
+        total += m->file[i].nruns;
+    }
+    m->run = calloc(total, sizeof(*m->run));
+    m->offset = calloc(total, sizeof(*m->offset));
+    if (!m->run || !m->offset)
+        return no_memory();
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < m->file[i].nruns; k++)
+            m->run[m->nruns++] = m->file[i].run[k];
+    assert(m->nruns == total && total > 0);
+    return 0;
+}
+
+static double interval_of(const struct sb_result_run *r)
+{
+    return json_number_value(json_object_get(r->json, "interval"));
+}
+
+// The runs of a sweep were not at the same time.
+static int check_files(const struct merge *m)
+{
+    for (unsigned i = 0; i < m->args->nfiles; i++)
+        for (unsigned k = 0; k < m->file[i].nfiles; k++) {
+            const struct sb_result_file *f = &m->file[i].file[k];
+
+            if (f->nruns < 2)
+                continue;
+            sb_log(SB_LOG_FATAL,
+                "%s is a sweep of %u runs, one after the other: only runs at "
+                "the same time can be merged",
+                f->path, f->nruns);
+            return SB_EUSAGE;
+        }
+    return 0;
+}
+
+// Runs that differ in what they measure have no common figures.
+static int check_runs(const struct merge *m)
+{
+    const struct sb_result_run *a = m->run[0];
+
+    for (unsigned i = 1; i < m->nruns; i++) {
+        const struct sb_result_run *b = m->run[i];
+
+        if (strcmp(sb_result_text(a, "test"), sb_result_text(b, "test")) != 0) {
+            sb_log(SB_LOG_FATAL,
+                "runs of different tests cannot be merged: %s and %s",
+                sb_result_text(a, "test"), sb_result_text(b, "test"));
+            return SB_EUSAGE;
+        }
+        if (a->report.open_loop != b->report.open_loop) {
+            sb_log(
+                SB_LOG_FATAL, "runs with and without --rate cannot be merged");
+            return SB_EUSAGE;
+        }
+        if (interval_of(a) != interval_of(b) || !(interval_of(a) > 0)) {
+            sb_log(SB_LOG_FATAL,
+                "runs with intervals of %g s and %g s cannot be merged",
+                interval_of(a), interval_of(b));
+            return SB_EUSAGE;
+        }
+    }
+    return 0;
+}
+
+static void find_offsets(struct merge *m)
+{
+    m->start = INFINITY;
+    for (unsigned i = 0; i < m->nruns; i++)
+        m->start = fmin(m->start, start_of(m->run[i]));
+    for (unsigned i = 0; i < m->nruns; i++) {
+        double end, offset = start_of(m->run[i]) - m->start;
+
+        m->offset[i] = isfinite(offset) ? offset : 0;
+        end = m->offset[i] + m->run[i]->report.total_s;
+        m->seconds = end > m->seconds ? end : m->seconds;
+    }
+}
+
+// More slots than this are weeks of seconds: the runs do not belong together.
+#define SLOTS_MAX 1e7
+
+static int check_distance(const struct merge *m)
+{
+    if (m->seconds / interval_of(m->run[0]) <= SLOTS_MAX)
+        return 0;
+    sb_log(SB_LOG_FATAL,
+        "the runs cannot be merged: there are %.6g s from the first start to "
+        "the last end",
+        m->seconds);
+    return SB_EUSAGE;
+}
+
+// Runs one after the other are not what this command is for.
+static void warn_of_gaps(const struct merge *m)
+{
+    for (unsigned i = 0; i < m->nruns; i++)
+        if (m->offset[i] > m->run[0]->report.total_s + interval_of(m->run[0])) {
+            sb_log(SB_LOG_WARNING,
+                "the runs were not at the same time: rates refer to the "
+                "%.6g s from the first start to the last end",
+                m->seconds);
+            return;
+        }
+}
+
+static bool any_warmup(const struct merge *m)
+{
+    for (unsigned i = 0; i < m->nruns; i++)
+        if (m->run[i]->report.warmup)
+            return true;
+    return false;
+}
+
+static void warn_of_warmup(const struct merge *m)
+{
+    if (any_warmup(m))
+        sb_log(SB_LOG_WARNING, "a run ended during its warm-up: the totals "
+                               "have figures of the warm-up");
+}
+
+// Adding ----------------------------------------------------------------------
+
+static unsigned sum_threads(const struct merge *m)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < m->nruns; i++)
+        n += m->run[i]->report.threads;
+    return n;
+}
+
+static const struct sb_result_run *first_run(const struct merge *m)
+{
+    unsigned first = 0;
+
+    for (unsigned i = 1; i < m->nruns; i++)
+        if (m->offset[i] < m->offset[first])
+            first = i;
+    return m->run[first];
+}
+
+static bool same_stages(const struct sb_report *a, const struct sb_report *b)
+{
+    bool same = a->nstages == b->nstages;
+
+    for (unsigned i = 0; same && i < a->nstages; i++)
+        same = strcmp(a->stages[i].stage_name, b->stages[i].stage_name) == 0;
+    return same;
+}
+
+static int add_stage(struct merge *m, unsigned n, struct sb_err *err)
+{
+    const struct sb_report *first = &first_run(m)->report.stages[n];
+    struct sb_report *to = &m->stage[n];
+    double seconds = 0, users[2] = { 0 };
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < m->nruns; i++) {
+        const struct sb_report *r = &m->run[i]->report.stages[n];
+
+        assert(n < m->run[i]->report.nstages); // see same_stages()
+        rc = sb_snap_add(
+            &m->stage_snap[n], &m->stats, r->snap, r->stats, 0, err);
+        seconds = fmax(seconds, r->interval_s);
+    }
+    sb_report_fill(to, &m->stage_snap[n], sum_threads(m), first->open_loop,
+        first->total_s - first->interval_s + seconds);
+    to->interval_s = seconds;
+    to->stage_name = first->stage_name;
+    to->stage_mix = first->stage_mix;
+    to->stats = &m->stats;
+    // Each rank of a run has the numbers of the whole.
+    unsigned parts = json_object_get(first_run(m)->json, "rank") ? 1 : m->nruns;
+    for (unsigned k = 0; k < 2; k++) {
+        for (unsigned i = 0; i < parts; i++) {
+            users[k] += m->run[i]->report.stages[n].stage_users[k];
+            to->stage_rate[k] += m->run[i]->report.stages[n].stage_rate[k];
+        }
+        to->stage_users[k] = (unsigned)users[k];
+    }
+    return rc;
+}
+
+// Stages of the same names are added. Runs with different stages have none in
+// common.
+static int add_stages(struct merge *m, struct sb_err *err)
+{
+    unsigned n = m->run[0]->report.nstages;
+    int rc = 0;
+
+    for (unsigned i = 1; i < m->nruns; i++)
+        if (!same_stages(&m->run[0]->report, &m->run[i]->report))
+            return 0;
+    m->stage = calloc(n + 1, sizeof(*m->stage));
+    m->stage_snap = calloc(n + 1, sizeof(*m->stage_snap));
+    if (!m->stage || !m->stage_snap)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    for (m->nstages = 0; rc == 0 && m->nstages < n; m->nstages++)
+        rc = add_stage(m, m->nstages, err);
+    return rc;
+}
+
+// The largest of the sums of times, in ns.
+static double longest_sum(const struct sb_snap *s)
+{
+    double most = fmax(fmax((double)s->c.service_ns, (double)s->c.response_ns),
+        fmax((double)s->c.lag_ns, (double)s->c.client_delay_ns));
+
+    for (unsigned i = 0; i < s->nops; i++)
+        most = fmax(most, (double)s->op[i].ns);
+    return most;
+}
+
+static int check_times(const struct merge *m, struct sb_err *err)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < m->nruns; i++) {
+        const struct sb_result_run *r = m->run[i];
+        double most = longest_sum(&r->snap);
+
+        for (unsigned k = 0; k < r->report.nstages; k++)
+            most = fmax(most, longest_sum(r->report.stages[k].snap));
+        sum += most;
+    }
+    return sum < (double)INT64_MAX
+               ? 0
+               : sb_err_set(err, SB_EUSAGE,
+                     "the runs cannot be merged: the sums of their times are "
+                     "too large");
+}
+
+static int add_all(struct merge *m, struct sb_err *err)
+{
+    int rc = check_times(m, err);
+
+    if (rc)
+        return rc;
+    rc = sb_stats_init(&m->stats, 1, 1, false);
+
+    if (rc)
+        return sb_err_set(err, rc, "out of memory");
+    for (unsigned i = 0; rc == 0 && i < m->nruns; i++)
+        rc = sb_snap_add(&m->snap, &m->stats, &m->run[i]->snap,
+            &m->run[i]->stats, (uint64_t)(m->offset[i] * 1e9), err);
+    if (rc == 0)
+        rc = add_stages(m, err);
+    if (rc == 0 && sb_merge_rows_init(&m->rows, m->run, m->offset, m->nruns,
+                       interval_of(m->run[0])))
+        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+    return rc;
+}
+
+// Writing ---------------------------------------------------------------------
+
+// Labels that all runs have with the same value.
+static json_t *common_labels(const struct merge *m)
+{
+    json_t *labels = json_deep_copy(json_object_get(m->run[0]->json, "labels"));
+    const char *key;
+    json_t *value;
+    void *next;
+
+    for (unsigned i = 1; labels && i < m->nruns; i++) {
+        json_t *other = json_object_get(m->run[i]->json, "labels");
+
+        json_object_foreach_safe(labels, next, key, value)
+        {
+            if (!json_equal(value, json_object_get(other, key)))
+                json_object_del(labels, key);
+        }
+    }
+    return labels ? labels : json_object();
+}
+
+static json_t *all_databases(const struct merge *m)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < m->nruns; i++) {
+        json_t *list = json_object_get(m->run[i]->json, "databases");
+
+        for (size_t n = 0; n < json_array_size(list); n++) {
+            json_t *d = json_array_get(list, n);
+            size_t k = 0;
+
+            while (k < json_array_size(all) &&
+                   !json_equal(json_array_get(all, k), d))
+                k++;
+            if (k == json_array_size(all))
+                json_array_append(all, d);
+        }
+    }
+    return all;
+}
+
+// What shows that one of the runs differs from the others.
+static void add_figures(json_t *o, const json_t *run)
+{
+    json_t *events = json_object_get(
+        json_object_get(run, "counters"), "completed");
+    json_t *percentiles = json_object_get(
+        json_object_get(run, "latency"), "percentiles");
+
+    if (events)
+        json_object_set(o, "events", events);
+    if (percentiles)
+        json_object_set(o, "percentiles", percentiles);
+}
+
+// What each of the runs was. The figures of a command beside one of them are
+// not those of the sum.
+static json_t *members(const struct merge *m)
+{
+    static const char *const kept[] = { "started", "seed", "threads", "workers",
+        "event_loop", "worker_policy", "workers_reason", "labels", "host",
+        "end", "rank", "beside" };
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < m->nruns; i++) {
+        json_t *o = json_object();
+
+        for (size_t n = 0; n < sizeof(kept) / sizeof(kept[0]); n++) {
+            json_t *value = json_object_get(m->run[i]->json, kept[n]);
+
+            if (value)
+                json_object_set(o, kept[n], value);
+        }
+        add_figures(o, m->run[i]->json);
+        json_array_append_new(all, o);
+    }
+    return all;
+}
+
+// Other facts of the first run, such as how it found its rate or its place in a
+// sweep, are not those of the sum.
+static json_t *merged_facts(const struct merge *m)
+{
+    static const char *const kept[] = { "test", "command", "started", "seed",
+        "workers", "event_loop", "worker_policy", "workers_reason", "interval",
+        "open_loop", "host", "options" };
+    json_t *o = json_object();
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        json_t *value = json_object_get(first_run(m)->json, kept[i]);
+
+        if (value)
+            json_object_set(o, kept[i], value);
+    }
+    json_object_set_new(o, "threads", json_integer(sum_threads(m)));
+    json_object_set_new(o, "labels", common_labels(m));
+    json_object_set_new(o, "databases", all_databases(m));
+    json_object_set_new(o, "merged", members(m));
+    sb__merge_division(m->run, m->nruns, o);
+    return o;
+}
+
+// The end of the run that ended worst.
+static json_t *merged_end(const struct merge *m)
+{
+    json_t *worst = NULL;
+    double overrun = 0;
+
+    for (unsigned i = 0; i < m->nruns; i++) {
+        json_t *end = json_object_get(m->run[i]->json, "end");
+        double own = json_number_value(json_object_get(end, "overrun"));
+
+        overrun = own > overrun ? own : overrun;
+        if (!worst || json_integer_value(json_object_get(end, "status")) >
+                          json_integer_value(json_object_get(worst, "status")))
+            worst = end;
+    }
+    worst = worst ? json_copy(worst) : json_object();
+    json_object_set_new(worst, "seconds", json_real(m->seconds));
+    if (overrun > 0)
+        json_object_set_new(worst, "overrun", json_real(overrun));
+    return worst;
+}
+
+// Slots lack the intervals that a run could not keep.
+static uint64_t sum_missing(const struct merge *m)
+{
+    uint64_t n = 0;
+
+    for (unsigned i = 0; i < m->nruns; i++)
+        n += (uint64_t)json_integer_value(json_object_get(
+            json_object_get(m->run[i]->json, "intervals"), "missing"));
+    return n;
+}
+
+static int write_document(struct merge *m, FILE *out, struct sb_err *err)
+{
+    struct sb_report report;
+
+    sb_report_fill(&report, &m->snap, sum_threads(m),
+        m->run[0]->report.open_loop, m->seconds);
+    report.interval_s = m->seconds;
+    report.queue = m->snap.queue;
+    report.stats = &m->stats;
+    report.stages = m->stage;
+    report.nstages = m->nstages;
+    report.warmup = any_warmup(m);
+    const struct sb_document_run run = { .facts = merged_facts(m),
+        .columns = m->rows.columns,
+        .missing = sum_missing(m),
+        .totals = sb_json_totals(&report),
+        .end = merged_end(m),
+        .rows = sb_merge_rows_write,
+        .heat = sb_merge_rows_heat,
+        .arg = &m->rows };
+    sb_document_begin(out, json_object_get(m->file[0].file[0].json, "program"));
+    int rc = sb_document_run(out, &run, true, err);
+    sb_document_end(out);
+    json_decref(run.facts);
+    json_decref(run.totals);
+    json_decref(run.end);
+    return rc;
+}
+
+static int write_file(struct merge *m, const char *path)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+    int rc = sb_target_open(&t, path, SB_TARGET_WHOLE, &err);
+
+    if (rc == 0)
+        rc = write_document(m, t.file, &err);
+    if (rc == 0)
+        rc = sb_target_commit(&t, &err);
+    sb_target_done(&t);
+    if (rc)
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+    return rc;
+}
+
+// The command -----------------------------------------------------------------
+
+static int perform_merge(struct merge *m)
+{
+    const struct merge_opts *o = m->args->o;
+    struct sb_err err = { 0 };
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < m->args->nfiles; i++)
+        if (sb_side_is_output(m->args->file[i], o->output))
+            return SB_EUSAGE;
+    rc = read_all(m);
+    if (rc == 0)
+        rc = check_files(m);
+    if (rc == 0)
+        rc = check_runs(m);
+    if (rc == 0)
+        rc = sb_runs_check_different(m->run, m->nruns, "merge");
+    if (rc == 0) {
+        find_offsets(m);
+        rc = check_distance(m);
+    }
+    if (rc == 0) {
+        warn_of_gaps(m);
+        warn_of_warmup(m);
+        rc = sb__merge_check_ranks(m->run, m->offset, m->nruns);
+    }
+    if (rc == 0) {
+        sb__merge_warn_of_options(m->run, m->nruns);
+        rc = add_all(m, &err);
+    }
+    if (err.code)
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+    return rc ? rc : write_file(m, o->output);
+}
+
+static int merge(const struct sb_cmd_args *args)
+{
+    struct merge m = { .args = args };
+    int rc = perform_merge(&m);
+
+    sb_merge_rows_done(&m.rows);
+    for (unsigned i = 0; i < m.nstages; i++)
+        sb_snap_done(&m.stage_snap[i]);
+    free(m.stage);
+    free(m.stage_snap);
+    sb_snap_done(&m.snap);
+    sb_stats_done(&m.stats);
+    for (unsigned i = 0; m.file && i < args->nfiles; i++)
+        sb_side_done(&m.file[i]);
+    free(m.file);
+    free(m.run);
+    free(m.offset);
+    return rc ? SB_CMD_FAILED : SB_CMD_OK;
+}
+
+const struct sb_cmd sb_cmd_merge = {
+    .name = "merge",
+    .usage = "merge [OPTIONS] FILE...",
+    .title = "Adds the results of processes that ran at the same time. Totals "
+             "are exact; intervals have no percentiles.",
+    .min_files = 1,
+    .max_files = 1000,
+    .opts = &option_table,
+    .opts_size = sizeof(struct merge_opts),
+    .run = merge,
+};

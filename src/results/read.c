@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <sys/stat.h>
+
+#include "base/escape.h"
+#include "base/log.h"
+#include "results/cmd_private.h"
+#include "out/json_parts.h"
+
+static int check_file(const struct sb_result_file *f, const struct sb_err *err)
+{
+    if (err->code) {
+        char line[4 * sizeof(err->msg)];
+
+        // A name may contain line feeds.
+        sb_escape_line(line, sizeof(line), err->msg);
+        sb_log(SB_LOG_FATAL, "%s", line);
+        return err->code;
+    }
+    if (f->version > SB_RESULT_VERSION)
+        sb_log(SB_LOG_WARNING,
+            "%s is a result file of version %d; this program reads version %d "
+            "and ignores what is new",
+            f->path, f->version, SB_RESULT_VERSION);
+    return 0;
+}
+
+int sb__cmd_read(struct sb_result_file *f, const char *path)
+{
+    struct sb_err err = { 0 };
+
+    sb_result_read(f, path, &err);
+    return check_file(f, &err);
+}
+
+int sb__cmd_read_from(struct sb_result_file *f, FILE *in, const char *path)
+{
+    struct sb_err err = { 0 };
+
+    sb_result_read_from(f, in, path, &err);
+    return check_file(f, &err);
+}
+
+bool sb__cmd_is_output(const char *path, const char *output)
+{
+    struct stat a, b;
+
+    // Pipes and devices are not replaced.
+    if (stat(path, &a) || stat(output, &b) || !S_ISREG(a.st_mode) ||
+        a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+        return false;
+    sb_log(SB_LOG_FATAL, "cannot write %s: it is also an input", output);
+    return true;
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "results/sides.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "results/cmd_private.h"
+
+// Files -----------------------------------------------------------------------
+
+static int add_runs(struct sb_side *s, const struct sb_result_file *f)
+{
+    for (unsigned i = 0; i < f->nruns; i++) {
+        if (!f->run[i].has_totals)
+            continue;
+        if (s->nruns == SB_SIDE_RUNS_MAX) {
+            sb_log(SB_LOG_FATAL, "%s: more than %u runs", s->text,
+                SB_SIDE_RUNS_MAX);
+            return SB_ERANGE;
+        }
+        s->run[s->nruns++] = &f->run[i];
+    }
+    return 0;
+}
+
+static unsigned count_files(const char *text)
+{
+    unsigned n = 1;
+
+    // A comma may also be part of a name.
+    if (access(text, F_OK) == 0)
+        return 1;
+    for (; *text; text++)
+        n += *text == ',';
+    return n;
+}
+
+static int read_file(struct sb_side *s, char *path)
+{
+    struct sb_result_file *f = &s->file[s->nfiles++];
+    int rc = sb__cmd_read(f, path);
+
+    return rc ? rc : add_runs(s, f);
+}
+
+int sb_side_read(struct sb_side *s, const char *text)
+{
+    unsigned n = count_files(text);
+    char *rest;
+    int rc = 0;
+
+    memset(s, 0, sizeof(*s));
+    s->text = text;
+    s->paths = rest = strdup(text);
+    s->file = calloc(n, sizeof(*s->file));
+    if (!s->paths || !s->file) {
+        sb_log(SB_LOG_FATAL, "out of memory");
+        rc = SB_ENOMEM;
+    }
+    for (unsigned i = 0; rc == 0 && i < n; i++) {
+        char *path = n > 1 ? strsep(&rest, ",") : rest;
+
+        rc = read_file(s, path);
+    }
+    if (rc == 0 && s->nruns == 0) {
+        sb_log(SB_LOG_FATAL, "%s has no run with figures", text);
+        rc = SB_EUSAGE;
+    }
+    return rc;
+}
+
+bool sb_side_is_output(const char *text, const char *output)
+{
+    unsigned n = count_files(text);
+    char *copy = strdup(text), *rest = copy;
+    bool is = false;
+
+    for (unsigned i = 0; copy && !is && i < n; i++)
+        is = sb__cmd_is_output(n > 1 ? strsep(&rest, ",") : copy, output);
+    free(copy);
+    return is;
+}
+
+void sb_side_done(struct sb_side *s)
+{
+    for (unsigned i = 0; i < s->nfiles; i++)
+        sb_result_done(&s->file[i]);
+    free(s->file);
+    free(s->paths);
+    memset(s, 0, sizeof(*s));
+}
+
+// Runs of sweeps --------------------------------------------------------------
+
+// Whether a run has a value, "threads=16". Runs without this option do.
+static bool has_value(const struct sb_result_run *r, const char *at)
+{
+    json_t *swept = json_object_get(r->json, "swept");
+    const char *sign = strchr(at, '='), *name;
+    json_t *value;
+
+    json_object_foreach(swept, name, value)
+    {
+        if (sign && strlen(name) == (size_t)(sign - at) &&
+            strncmp(name, at, (size_t)(sign - at)) == 0)
+            return json_is_string(value) &&
+                   strcmp(json_string_value(value), sign + 1) == 0;
+    }
+    return true;
+}
+
+// The first option whose value is not the same in all runs, or NULL.
+static const char *find_mixed(const struct sb_side *s)
+{
+    json_t *first = json_object_get(s->run[0]->json, "swept");
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(first, name, value)
+    {
+        for (unsigned i = 1; i < s->nruns; i++)
+            if (!json_equal(value,
+                    json_object_get(
+                        json_object_get(s->run[i]->json, "swept"), name)))
+                return name;
+    }
+    return NULL;
+}
+
+static int no_run(const struct sb_side *s)
+{
+    struct sb_buf has;
+
+    sb_buf_init(&has, 0);
+    sb_side_values(s, &has);
+    sb_log(SB_LOG_FATAL, "--at: %s has no run with these values; it has %s",
+        s->text, has.len && !has.failed ? has.data : "no others");
+    sb_buf_done(&has);
+    return SB_EUSAGE;
+}
+
+int sb_side_select(struct sb_side *s, const struct sb_opt_list *at)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < s->nruns; i++) {
+        bool keep = true;
+
+        for (size_t k = 0; k < at->count; k++)
+            keep = keep && has_value(s->run[i], at->item[k]);
+        if (keep)
+            s->run[n++] = s->run[i];
+    }
+    if (n == 0)
+        return no_run(s);
+    s->nruns = n;
+    const char *mixed = find_mixed(s);
+
+    if (!mixed)
+        return 0;
+    sb_log(SB_LOG_FATAL,
+        "%s is a sweep: its runs have different values of %s; choose one with "
+        "--at=%s=VALUE",
+        s->text, mixed, mixed);
+    return SB_EUSAGE;
+}
+
+// Runs that say nothing -------------------------------------------------------
+
+// Returns why a run cannot be compared, or NULL.
+static const char *why_not(const struct sb_result_run *r, const char *reason)
+{
+    if (r->report.warmup)
+        return "was left out, because it ended during its warm-up";
+    if (r->report.search && !(r->report.search->rate > 0))
+        return "was left out, because it ended during the search for its rate";
+    if (strcmp(reason, "failed") == 0 || strcmp(reason, "forced") == 0 ||
+        strcmp(reason, "hung") == 0)
+        return "was left out, because it failed";
+    return NULL;
+}
+
+static const struct sb_result_file *file_of(
+    const struct sb_side *s, const struct sb_result_run *r)
+{
+    unsigned i = 0;
+
+    while (r < s->file[i].run || r >= s->file[i].run + s->file[i].nruns) {
+        i++;
+        assert(i < s->nfiles);
+    }
+    return &s->file[i];
+}
+
+static void add_note(
+    struct sb_side *s, const struct sb_result_run *r, const char *what)
+{
+    if (s->nnotes < SB_SIDE_NOTES_MAX)
+        s->note[s->nnotes] = (struct sb_side_note){ file_of(s, r), r, what };
+    s->nnotes++;
+}
+
+static const char *reason_of(const struct sb_result_run *r)
+{
+    const char *reason = json_string_value(
+        json_object_get(json_object_get(r->json, "end"), "reason"));
+
+    return reason ? reason : "";
+}
+
+int sb_side_leave_out(struct sb_side *s)
+{
+    unsigned n = 0, all = s->nruns;
+
+    assert(s->nnotes == 0 && s->left_out == 0); // their notes come first
+    for (unsigned i = 0; i < all; i++) {
+        const char *why = why_not(s->run[i], reason_of(s->run[i]));
+
+        if (why)
+            add_note(s, s->run[i], why);
+        else
+            s->run[n++] = s->run[i];
+    }
+    s->nruns = n;
+    s->left_out = all - n;
+    if (n == 0) {
+        sb_log(SB_LOG_FATAL, "%s has no run to compare: it %s", s->text,
+            s->note[0].what);
+        return SB_EUSAGE;
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (strcmp(reason_of(s->run[i]), "signal") == 0)
+            add_note(s, s->run[i],
+                "was interrupted, so it may be shorter than planned");
+    return 0;
+}
+
+// Figures ---------------------------------------------------------------------
+
+static const struct sb_snap_op *find_op(
+    const struct sb_result_run *r, const char *name)
+{
+    for (unsigned i = 0; i < r->snap.nops; i++)
+        if (strcmp(r->stats.op[i].name, name) == 0)
+            return &r->snap.op[i];
+    return NULL;
+}
+
+double sb_result_run_throughput(const struct sb_result_run *r)
+{
+    double seconds = r->report.total_s;
+
+    return seconds > 0 ? (double)r->snap.c.completed / seconds : NAN;
+}
+
+// The figure of the whole run, in the unit of the figure; NAN: unknown.
+static double whole(const struct sb_result_run *r, const struct sb_figure *f)
+{
+    const struct sb_report *p = &r->report;
+    const struct sb_hist_snap *h = p->latency;
+    uint64_t max = p->lat_max, sum = p->lat_sum;
+
+    if (f->figure[0] == 't')
+        return sb_result_run_throughput(r);
+    if (strcmp(f->group, "operation") == 0) {
+        const struct sb_snap_op *op = find_op(r, f->name);
+
+        if (!op)
+            return NAN;
+        h = &op->hist;
+        max = op->max;
+        sum = op->ns;
+    }
+    if (h->total == 0)
+        return NAN;
+    if (f->figure[0] == 'a')
+        return (double)sum / (double)h->total / 1e6;
+    return sb_hist_snap_percentile(h, strtod(f->figure + 1, NULL), max) / 1e6;
+}
+
+// The columns of a figure: that of the value, and that of the length.
+struct source {
+    unsigned time, seconds, value;
+    bool is_rate; // value / seconds
+};
+
+static void find_source(
+    struct source *c, const struct sb_result_run *r, const struct sb_figure *f)
+{
+    c->is_rate = strcmp(f->figure, "throughput") == 0;
+    c->time = sb_result_column(r, "run", "", "time");
+    c->seconds = sb_result_column(r, "run", "", "seconds");
+    c->value = sb_result_column(
+        r, f->group, f->name, c->is_rate ? "events" : f->figure);
+}
+
+// Collects the measured intervals of a run, from which the error is estimated.
+// An interval that is much shorter than the others is the rest of the run and
+// says little.
+static size_t collect(const struct sb_result_run *r, const struct sb_figure *f,
+    double *value, double *seconds)
+{
+    double nominal = json_number_value(json_object_get(r->json, "interval"));
+    struct source c;
+    size_t n = 0;
+
+    find_source(&c, r, f);
+    for (size_t i = 0; i < r->intervals->nrows; i++) {
+        double length = sb_result_value(r, i, c.seconds);
+
+        if (!(sb_result_value(r, i, c.time) > 0) || !(length > nominal / 2))
+            continue;
+        value[n] = sb_result_value(r, i, c.value);
+        if (c.is_rate)
+            value[n] /= length;
+        seconds[n++] = length;
+    }
+    return n;
+}
+
+int sb_result_run_mean(const struct sb_result_run *r, const struct sb_figure *f,
+    struct sb_mean *mean)
+{
+    size_t rows = r->intervals->nrows + 1;
+    double *value = malloc(2 * rows * sizeof(*value));
+
+    if (!value)
+        return SB_ENOMEM;
+    const struct sb_values series = { .value = value,
+        .seconds = value + rows,
+        .n = collect(r, f, value, value + rows),
+        .whole = whole(r, f) };
+    sb_mean(&series, mean);
+    free(value);
+    return 0;
+}
+
+int sb_side_means(
+    const struct sb_side *s, const struct sb_figure *f, struct sb_mean *mean)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < s->nruns; i++)
+        rc = sb_result_run_mean(s->run[i], f, &mean[i]);
+    return rc;
+}
