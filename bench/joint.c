@@ -17,11 +17,11 @@
 #include <string.h>
 
 #include "measure/op_reader.h"
-#include "measure/snap_add.h"
+#include "measure/snap.h"
 #include "measure/snap_wire.h"
 #include "run/joint_fail.h"
 #include "run/joint_intervals.h"
-#include "run/run_report.h"
+#include "run/run_private.h"
 #include "times.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The program: what main.c and the app_*.c share.
+// The program: what main.c and the files of this folder share.
 #ifndef SB_APP_H
 #define SB_APP_H
 
@@ -128,7 +128,7 @@ extern const struct sb_app_table sb_app_tables[];
 const char *sb_app_version(void);
 void sb_app_banner(FILE *out);
 
-// app/options.c. Sets what the body of a script needs: random numbers, log
+// app/settings.c. Sets what the body of a script needs: random numbers, log
 // level, output. 0 or SB_E*.
 int sb_app_prepare_options(struct sb_app *a, struct sb_err *err);
 // Derives values from the core's options, and checks how they fit together.
@@ -156,13 +156,11 @@ int sb_app_help(struct sb_app *a, struct sb_err *err);
 // Prints how to run the loaded test, and its options. Returns the exit status.
 int sb_app_workload_help(struct sb_app *a);
 
-// app/show.c: what --list prints. 0.
+// app/help.c: what --list prints. 0.
 int sb_app_list(struct sb_app *a, struct sb_err *err);
 // --new-workload: writes a complete workload to a new file, NAME.lua.
 // SB_EUSAGE: not a name; SB_ESYS: the file exists or cannot be written.
 int sb_app_new_workload(const struct sb_app *a, struct sb_err *err);
-// Prints the options of a built-in test. Scripts print their own help.
-void sb_app_builtin_help(const struct sb_app *a);
 
 // app/workloads.c. Calls visit() for each Lua file in base/sub, sorted by name,
 // with its name ("oltp_insert", "mongodb/oltp") and its path. sub: "" or a name
@@ -176,12 +174,12 @@ void sb_app_each_installed(const struct sb_app *a,
 // except one that belongs to the names of installed workloads.
 const char *sb_app_workload_name(const char *path);
 
-// app/config.c: reads --config-file and applies the sections of the selected
+// app/settings.c: reads --config-file and applies the sections of the selected
 // workload. 0 or SB_E*.
 int sb_app_read_config(struct sb_app *a, struct sb_err *err);
 
-// app/hint.c. Writes " (did you mean oltp_insert?)" for a workload that was
-// not found, or "" if no name is similar.
+// app/workloads.c. Writes " (did you mean oltp_insert?)" for a workload that
+// was not found, or "" if no name is similar.
 void sb_app_workload_hint(
     const struct sb_app *a, const char *name, char *out, size_t size);
 // Prints on stderr that the command does not exist, and which commands do.
@@ -191,12 +189,12 @@ void sb_app_unknown_command(const struct sb_app *a, const char *const *known);
 // one has the option, *err says so.
 void sb_app_option_hint(struct sb_app *a, struct sb_err *err);
 
-// app/cmd.c: returns the command on result files that the command line names,
-// or NULL. sb_app_run_cmd() carries it out and returns the exit status.
+// app/perform.c: returns the command on result files that the command line
+// names, or NULL. sb_app_run_cmd() carries it out and returns the exit status.
 const struct sb_cmd *sb_app_cmd(const struct sb_app *a);
 int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd);
 
-// app/client.c: samples how busy the client is. start() is called when all
+// app/observe.c: samples how busy the client is. start() is called when all
 // users are connected, interval() with the row of the interval or NULL. final()
 // logs a warning if the client was the bottleneck.
 void sb_app_client_start(struct sb_app *a);
@@ -204,7 +202,7 @@ void sb_app_client_interval(
     struct sb_app *a, const struct sb_report *r, struct sb_series *row);
 void sb_app_client_final(struct sb_app *a, const struct sb_report *r);
 
-// app/server.c: samples the servers of a run. start() is called when all users
+// app/observe.c: samples the servers of a run. start() is called when all users
 // are connected, interval() after each interval, stop() when the run is over.
 void sb_app_server_start(struct sb_app *a);
 // The measured part begins in warmup_ns: totals grow from then on.
@@ -218,9 +216,6 @@ void sb_app_server_done(struct sb_app *a); // frees the facts about servers
 int sb_app_beside_check(const struct sb_app *a, struct sb_err *err);
 void sb_app_beside_done(struct sb_app *a);
 
-// app/rate.c: parses --rate-limit. SB_EUSAGE.
-int sb_app_rate_init(struct sb_app *a, struct sb_err *err);
-
 // app/ranks.c. Called before a test is loaded: finds the place of this process
 // among the ranks.
 void sb_app_ranks_begin(struct sb_app *a);
@@ -231,7 +226,7 @@ int sb_app_ranks_finish(struct sb_app *a, struct sb_err *err);
 // Whether a->command is carried out by another rank; prints a notice then.
 bool sb_app_ranks_idle(const struct sb_app *a);
 
-// app/job.c. Called first: joins the job of the launcher that started this
+// app/ranks.c. Called first: joins the job of the launcher that started this
 // process. The other ranks wait for the command line of rank 0, which becomes
 // theirs. 0 or SB_E*; SB_ECANCELED: rank 0 has failed, and has said so.
 int sb_app_job_begin(struct sb_app *a, struct sb_err *err);
@@ -258,7 +253,7 @@ bool sb_app_job_told(struct sb_app *a, const char *why);
 // Returns the exit status: 0 for a rank that told rank 0 how it ended.
 int sb_app_job_end(struct sb_app *a, int status);
 
-// app_sweep*.c. What a process does:
+// app/sweep*.c. What a process does:
 enum sb_sweep_role {
     SB_SWEEP_NONE,  // no sweep was asked for
     SB_SWEEP_DONE,  // the sweep is over: exit with *status
@@ -284,7 +279,7 @@ void sb_app_script_env(struct sb_app *a, struct sb_script_env *env);
 int sb_app_load_script(struct sb_app *a, struct sb_script **out,
     const struct sb_script_env *env, const char *name, struct sb_err *err);
 
-// app/mix.c. Parses --mix into a->run.mix, unless the name of a test is given.
+// app/load.c. Parses --mix into a->run.mix, unless the name of a test is given.
 // Called before config files are applied. 0 or SB_E*.
 int sb_app_mix_parse(struct sb_app *a, struct sb_err *err);
 // Loads the workloads of a mix with their options. 0 or SB_E*.
@@ -300,12 +295,77 @@ void sb_app_mix_lines(const struct sb_app *a,
     void (*print)(void *arg, struct sb_script *s), void *arg);
 void sb_app_mix_done(struct sb_app *a);
 
-// app/mix_run.c. Carries out a->command and returns the exit status.
-int sb_app_mix_perform(struct sb_app *a);
-
 // app/perform.c: carries out a->command and returns the exit status.
 int sb_app_perform(struct sb_app *a);
 // Whether the loaded test implements a command.
 bool sb_app_has_command(const struct sb_app *a, const char *command);
+
+// What the listener of a run needs.
+struct sb__listening {
+    struct sb_app *a;
+    struct sb_workload *w;
+    bool progress; // shows progress lines
+    uint64_t done; // completed events of the measured part so far
+    int status;    // 0, or SB_EXIT_FAILED if a report hook failed
+    bool printed;  // the final report, rather than one of the script
+    struct sb_text_times times;      // of the run
+    const struct sb_run_result *res; // complete when the final report is made
+};
+
+// app/stdio.c. True if only scripts write to stdout: below --verbosity=3, or
+// --report=none.
+bool sb__app_quiet(const struct sb_app *a);
+// Opens the standard streams that are closed, with /dev/null. A file that is
+// opened next would get their numbers.
+void sb__app_fill_streams(void);
+// app/workers.c. Sets what --workers=auto means for the run.
+void sb__app_choose_workers(struct sb_app *a);
+// The number of threads with event loops; 0: users have threads.
+unsigned sb__app_workers(const struct sb_app *a);
+// Prints the line "Number of workers", if there is something to say.
+void sb__app_print_workers(const struct sb_app *a);
+void sb__app_print_initializing(const struct sb_app *a);
+
+// app/load.c. The script of a workload of the mix; what runs them all.
+struct sb_script *sb__app_mix_script(const struct sb_app *a, unsigned i);
+struct sb_mixed *sb__app_mix_mixed(struct sb_app *a);
+
+// app/report.c. Fills a->facts, but for the start of the run.
+void sb__app_facts(struct sb_app *a);
+// The exit status of a run with this result, without reports and limits.
+int sb__app_status_of(const struct sb_run_result *res);
+// Fills *t and *l for a run of w. Both must outlive the run.
+void sb__app_listen(struct sb_app *a, struct sb_workload *w,
+    struct sb__listening *t, struct sb_listener *l);
+// Prints the context of the run after its report, for --report-context. Called
+// when the facts about servers are complete.
+void sb__app_context(const struct sb__listening *t);
+// Prints how the run ended, if early, and writes what the reporters have left
+// to write. Returns the exit status: `status`, or SB_EXIT_FAILED if it is 0 and
+// a report lacks something.
+int sb__app_finish_reports(
+    struct sb__listening *t, const struct sb_run_result *res, int status);
+
+// app/report.c. Carries out the run of a rank other than 0.
+void sb__app_follow(
+    struct sb_app *a, struct sb_workload *w, struct sb_run_result *res);
+
+// app/report.c. Whether to show how the run is going: --progress, on a
+// terminal.
+bool sb__app_has_progress(const struct sb_app *a);
+
+// app/beside.c: --beside. Opens the output of the command, and runs it alone if
+// asked for. Returns the exit status: not 0 if there is nothing to run.
+int sb__app_beside_begin(struct sb_app *a);
+// The measured part begins in warmup_ns: the command starts --beside-start
+// later.
+void sb__app_beside_measured(struct sb_app *a, int64_t warmup_ns);
+void sb__app_beside_interval(struct sb_app *a, const struct sb_report *r);
+// Whether the run ends because of --beside-wait.
+bool sb__app_beside_stop(const struct sb_app *a);
+// The run is over: stops the command, and prints its figures if the report was
+// printed. Returns the exit status: `status`, or SB_EXIT_FAILED if it is 0 and
+// the command failed or was not started.
+int sb__app_beside_end(struct sb_app *a, bool printed, int status);
 
 #endif

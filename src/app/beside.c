@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/private.h"
+#include "app/app.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "out/beside_report.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "app/child.h"
-#include "app/private.h"
+#include "app/app.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "job/job_files.h"

@@ -2,10 +2,302 @@
 //
 // Carries out the command: of a built-in test, a mix or a script.
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "app/private.h"
+#include "app/app.h"
 #include "base/log.h"
+
+// Commands on result files: `sysbench show FILE`. A script of the same name in
+// the current folder runs instead if a command of workloads follows.
+
+#define FILES_MAX 1000u
+
+static bool is_script(const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "%s.lua", name);
+    return access(name, F_OK) == 0 || access(path, F_OK) == 0;
+}
+
+static bool is_workload_command(const char *word)
+{
+    static const char *const commands[] = { "prepare", "run", "cleanup", "help",
+        "check", "prewarm" };
+
+    for (size_t i = 0; word && i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (strcmp(word, commands[i]) == 0)
+            return true;
+    return false;
+}
+
+const struct sb_cmd *sb_app_cmd(const struct sb_app *a)
+{
+    const char *name = sb_opts_positional(a->opts, 0);
+    const struct sb_cmd *cmd = name && !a->o.test[0] ? sb_cmd_find(name) : NULL;
+
+    if (cmd && is_script(name) &&
+        is_workload_command(sb_opts_positional(a->opts, 1)))
+        return NULL;
+    return cmd;
+}
+
+static int usage_failed(const struct sb_cmd *cmd, const struct sb_err *err)
+{
+    sb_log(SB_LOG_USAGE, "%s", err->msg);
+    sb_log(SB_LOG_USAGE, "Usage: sysbench %s", cmd->usage);
+    sb_log(SB_LOG_USAGE, "See 'sysbench %s --help'.", cmd->name);
+    return SB_EXIT_FAILED;
+}
+
+static int collect_files(const struct sb_app *a, const struct sb_cmd *cmd,
+    const char **file, unsigned *n, struct sb_err *err)
+{
+    const char *name;
+
+    for (*n = 0; (name = sb_opts_positional(a->opts, *n + 1)); ++*n) {
+        if (*n == cmd->max_files || *n == FILES_MAX)
+            return sb_err_set(err, SB_EUSAGE,
+                "%s: too many files; the maximum is %u", cmd->name, *n);
+        file[*n] = name;
+    }
+    if (*n < cmd->min_files)
+        return sb_err_set(err, SB_EUSAGE,
+            cmd->min_files == 1 ? "%s: the name of a result file is missing"
+                                : "%s: needs at least %u result files",
+            cmd->name, cmd->min_files);
+    return 0;
+}
+
+static bool asks_for_help(const struct sb_app *a)
+{
+    const char *first = sb_opts_positional(a->opts, 1);
+
+    if (strcmp(a->o.help, "on") == 0)
+        return true;
+    return first && strcmp(first, "help") == 0 &&
+           !sb_opts_positional(a->opts, 2);
+}
+
+int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd)
+{
+    const char *file[FILES_MAX];
+    struct sb_cmd_args args = {
+        .file = file, .opts = a->opts, .text = &a->text_opts, .out = stdout
+    };
+    struct sb_err err = { 0 };
+    int rc = 0;
+
+    a->builtin_opts = calloc(1, cmd->opts_size ? cmd->opts_size : 1);
+    args.o = a->builtin_opts;
+    if (!a->builtin_opts)
+        rc = sb_err_set(&err, SB_ENOMEM, "out of memory");
+    else if (cmd->opts)
+        rc = sb_opts_add(a->opts, cmd->opts, a->builtin_opts, &err);
+    if (rc == 0)
+        rc = sb_opts_check(a->opts, NULL, &err);
+    if (rc == 0 && asks_for_help(a)) {
+        sb_cmd_help(cmd, a->opts, stdout);
+        return SB_EXIT_OK;
+    }
+    if (rc == 0)
+        rc = collect_files(a, cmd, file, &args.nfiles, &err);
+    return rc ? usage_failed(cmd, &err) : cmd->run(&args);
+}
+
+// A run with all its reports.
+
+// The exit status of a run or a command that has ended; logs its error.
+static int exit_status(struct sb_app *a, const struct sb_run_result *res)
+{
+    a->leave = a->leave || res->unjoined;
+    bool stopped = sb_app_job_follows(a) && res->err.code == SB_ECANCELED;
+
+    if (res->err.code && res->end != SB_END_SIGNAL && !stopped && !res->told &&
+        !sb_app_job_told(a, res->err.msg))
+        sb_log(SB_LOG_FATAL, "%s", res->err.msg);
+    return sb__app_status_of(res);
+}
+
+// Runs the workload with all reports. Returns the exit status.
+static int run_workload(struct sb_app *a, struct sb_workload *w)
+{
+    struct sb__listening t;
+    struct sb_listener l;
+    struct sb_run_result res;
+    struct sb_err err = { 0 };
+
+    sb__app_choose_workers(a);
+    if (sb_app_job_follows(a)) {
+        sb__app_follow(a, w, &res);
+        return exit_status(a, &res);
+    }
+    if (a->reporters.omitted)
+        sb_log(SB_LOG_NOTICE,
+            "The text report is omitted, because standard output has another "
+            "one (--report=none,... hides this message, --report=text,... "
+            "prints both)");
+    sb__app_facts(a);
+    sb__app_fill_streams();
+    sb_app_sweep_mark(a);
+    if (sb_reporters_open(&a->reporters, &a->facts, &err)) {
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+        return SB_EXIT_FAILED;
+    }
+    int begun = sb__app_beside_begin(a);
+
+    if (begun) {
+        sb_reporters_done(&a->reporters);
+        return begun;
+    }
+    sb__app_listen(a, w, &t, &l);
+    t.res = &res;
+    sb_run(w, &a->run, &a->random, &l, &res);
+    sb_app_server_stop(a);
+    sb__app_context(&t);
+    int status = exit_status(a, &res);
+
+    status = sb__app_beside_end(a, t.printed, status ? status : t.status);
+    return sb__app_finish_reports(&t, &res, status);
+}
+
+// Carries out the command of a script: run, or a function of the script.
+
+static int perform_parallel(struct sb_app *a, struct sb_script *s)
+{
+    struct sb_run_result res;
+
+    if (a->run.threads > 1)
+        sb__app_print_initializing(a);
+    sb_run_parallel(sb_script_workload(s), a->command, &a->run, &a->random,
+        sb_script_task, &res);
+    return exit_status(a, &res);
+}
+
+static int perform_serial(const struct sb_app *a, struct sb_script *s)
+{
+    struct sb_err err = { 0 };
+
+    if (sb_script_call(s, a->command, &err) == 0)
+        return SB_EXIT_OK;
+    sb_log(SB_LOG_FATAL, "%s", err.msg);
+    return SB_EXIT_FAILED;
+}
+
+static bool is_standard(const char *command)
+{
+    static const char *const names[] = { "help", "prepare", "cleanup", "run" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(command, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static int not_implemented(const struct sb_app *a)
+{
+    const char *slash = strrchr(a->test, '/');
+    const char *hidden = sb_script_hidden(a->script);
+
+    if (sb_script_command_is_empty(a->script, a->command))
+        sb_log(SB_LOG_USAGE,
+            "sysbench.cmdline.commands.%s has no function (is it defined "
+            "further down?)",
+            a->command);
+    else if (is_standard(a->command))
+        sb_log(SB_LOG_USAGE,
+            "'%s' test does not implement the '%s' command%s%s.",
+            slash ? slash + 1 : a->test, a->command,
+            hidden ? ": a file of the current folder hides the workload " : "",
+            hidden ? hidden : "");
+    else
+        sb_app_unknown_command(a, sb_script_commands(a->script));
+    return SB_EXIT_FAILED;
+}
+
+// Carries out a->command of a script that implements it. Returns
+// the exit status.
+static int perform_script(struct sb_app *a, struct sb_script *s)
+{
+    switch (sb_script_command(s, a->command)) {
+    case SB_COMMAND_RUN:
+        return run_workload(a, sb_script_workload(s));
+    case SB_COMMAND_PARALLEL:
+        return perform_parallel(a, s);
+    case SB_COMMAND_SERIAL:
+        return perform_serial(a, s);
+    case SB_COMMAND_NONE:
+        break;
+    }
+    return not_implemented(a);
+}
+
+// --mix: carries out a command for the workloads of a mix.
+
+// Their figures are those of all events, which a script would print as its own.
+static void warn_hooks(const struct sb_app *a)
+{
+    for (unsigned i = 0; i < a->run.mix.n; i++) {
+        const struct sb_script *s = sb__app_mix_script(a, i);
+
+        if (sb_script_has_report_hook(s, false) ||
+            sb_script_has_report_hook(s, true))
+            sb_log(SB_LOG_WARNING,
+                "the report hooks of '%s' are not called in a mix",
+                a->run.mix.part[i].name);
+    }
+}
+
+static int run_mix(struct sb_app *a)
+{
+    struct sb_mixed *m = sb__app_mix_mixed(a);
+
+    warn_hooks(a);
+    m->mix = &a->run.mix;
+    for (unsigned i = 0; i < a->run.mix.n; i++)
+        m->part[i] = sb_script_workload(sb__app_mix_script(a, i));
+    sb_mixed_init(m);
+    return run_workload(a, &m->workload);
+}
+
+// Carries out a->command and returns the exit status.
+static int perform_mix(struct sb_app *a)
+{
+    unsigned done = 0;
+    int status = SB_EXIT_OK;
+
+    if (!a->command) {
+        sb_log(SB_LOG_USAGE,
+            "--mix requires a command, such as prepare, run or cleanup");
+        return SB_EXIT_FAILED;
+    }
+    if (strcmp(a->command, "run") == 0)
+        return run_mix(a);
+    for (unsigned i = 0; status == SB_EXIT_OK && i < a->run.mix.n; i++) {
+        struct sb_script *s = sb__app_mix_script(a, i);
+
+        if (sb_script_command(s, a->command) == SB_COMMAND_NONE)
+            continue;
+        if (!sb__app_quiet(a))
+            printf("Workload %s:\n", a->run.mix.part[i].name);
+        status = perform_script(a, s);
+        if (!sb__app_quiet(a))
+            printf("\n");
+        done++;
+    }
+    if (status == SB_EXIT_FAILED && done > 1 &&
+        strcmp(a->command, "prepare") == 0)
+        sb_log(SB_LOG_NOTICE,
+            "Workloads that use the same tables are prepared by one of them, "
+            "without --mix.");
+    if (done)
+        return status;
+    sb_log(SB_LOG_USAGE, "no workload of --mix implements the '%s' command.",
+        a->command);
+    return SB_EXIT_FAILED;
+}
 
 // Users of built-in tests have a thread each.
 static void notice_workers(const struct sb_app *a, const struct sb_builtin *b)
@@ -45,10 +337,19 @@ static int run_builtin(struct sb_app *a, const struct sb_builtin *b)
     a->text.own = (struct sb_text_own){
         .data = w, .interval = b->interval, .final = b->final
     };
-    int status = sb__app_run_workload(a, w);
+    int status = run_workload(a, w);
     if (!a->leave)
         b->destroy(w);
     return status;
+}
+
+// Prints the options of a built-in test. Scripts print their own help.
+static void builtin_help(const struct sb_app *a)
+{
+    if (!a->builtin->opts)
+        return;
+    sb_opts_help(a->opts, a->builtin->opts, 0, stdout);
+    printf("\n");
 }
 
 static int perform_builtin(struct sb_app *a)
@@ -64,7 +365,7 @@ static int perform_builtin(struct sb_app *a)
         return SB_EXIT_FAILED;
     }
     if (strcmp(a->command, "help") == 0) {
-        sb_app_builtin_help(a);
+        builtin_help(a);
         return SB_EXIT_OK;
     }
     if (strcmp(a->command, "run") == 0)
@@ -108,10 +409,10 @@ int sb_app_perform(struct sb_app *a)
     if (a->builtin)
         return perform_builtin(a);
     if (a->mix)
-        return sb_app_mix_perform(a);
+        return perform_mix(a);
     // Without a command, running the body of the script was all there was to
     // do.
     if (!a->command || sb_script_from_stdin(a->script))
         return SB_EXIT_OK;
-    return sb__app_command(a, a->script);
+    return perform_script(a, a->script);
 }

@@ -4,13 +4,356 @@
 // script, and passes reports to the reporters of --report.
 #include <assert.h>
 #include <luajit.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "app/private.h"
+#include "app/app.h"
 #include "base/log.h"
+#include "kit/clock.h"
 #include "out/context.h"
 #include "out/division.h"
 #include "out/json_parts.h"
+#include "out/target.h"
+
+// --progress: whether there is a line of progress, and the line.
+
+// --progress is on by default if no interval lines show how the run is going.
+bool sb__app_has_progress(const struct sb_app *a)
+{
+    if (sb_log_level() < SB_LOG_NOTICE || !a->report_opts.progress ||
+        !isatty(STDERR_FILENO))
+        return false;
+    return a->run.report_interval == 0 ||
+           sb_opts_given(a->opts, "progress", false);
+}
+
+// Shows a line of progress, with the number of the run in its sweep.
+static void print_progress(const struct sb_app *a, const char *line)
+{
+    assert(a->place <= a->places); // both are 0 without a sweep
+    if (a->places)
+        sb_log_progress("run %u/%u, %s", a->place, a->places, line);
+    else
+        sb_log_progress("%s", line);
+}
+
+// The limits of --assert during a run and at its end.
+
+// --assert. Checks an interval, and logs which limit ends the
+// run.
+static void limits_interval(struct sb_app *a, const struct sb_report *r)
+{
+    if (!a->asserts.by && sb_asserts_interval(&a->asserts, r))
+        sb_log(SB_LOG_ALERT, "%s; ending the run", a->asserts.why);
+}
+
+static void judge_search(struct sb_app *a, const struct sb_rate_search *f)
+{
+    if (!f || !f->limit || f->result.end == SB_SEARCH_GOES_ON ||
+        (f->result.end != SB_SEARCH_BELOW && f->result.kept > 0))
+        return;
+    snprintf(a->no_rate, sizeof(a->no_rate),
+        "--rate=max: no rate was found that keeps --rate-limit=%s", f->limit);
+}
+
+// Whether a limit of --assert was not kept, or no rate keeps --rate-limit.
+static bool limits_missed(const struct sb_app *a)
+{
+    return sb_asserts_failed(&a->asserts) > 0 || *a->no_rate;
+}
+
+// Checks all limits, and afterwards prints them.
+static void limits_judge(struct sb_app *a, const struct sb_report *final)
+{
+    struct sb_report whole;
+
+    sb_reporters_whole(&whole, final);
+    sb_asserts_final(&a->asserts, &whole);
+    judge_search(a, final->search);
+}
+
+static void limits_text(struct sb_app *a)
+{
+    if (!sb__app_quiet(a))
+        sb_asserts_text(&a->asserts, stdout);
+    fflush(stdout);
+}
+
+// Logs the limits that were not kept, at any verbosity, because they explain
+// the exit status.
+static void log_failed(const struct sb_asserts *s)
+{
+    char value[64];
+
+    for (unsigned i = 0; i < s->n; i++) {
+        const struct sb_limit *l = &s->limit[i];
+        const struct sb_verdict *v = &l->verdict;
+
+        if (!v->passed)
+            sb_log(SB_LOG_USAGE, "limit not kept: %s: %s%s%s%s", l->text,
+                sb_assert_value(l, value, sizeof(value)), *v->why ? " (" : "",
+                v->why, *v->why ? ")" : "");
+    }
+}
+
+// Returns the exit status: SB_EXIT_LIMITS if the run was successful and a limit
+// was not kept, which it logs, otherwise `status`.
+static int limits_status(struct sb_app *a, int status)
+{
+    if (!limits_missed(a))
+        return status;
+    log_failed(&a->asserts);
+    if (*a->no_rate)
+        sb_log(SB_LOG_USAGE, "%s", a->no_rate);
+    return status == SB_EXIT_OK ? SB_EXIT_LIMITS : status;
+}
+
+// --rate=80% and --rate=max: judges the trials of a search by --rate-limit, and
+// prints how the search proceeds.
+
+// Trials at rates that are too high take longer, because all their arrivals are
+// waited for; most searches need fewer trials.
+static void print_length(const struct sb_run_opts *o)
+{
+    double s = (double)sb_rate_search_ns(o) / 1e9;
+
+    if (o->rate_search)
+        printf("Time before the measured part: usually less than %.0f seconds "
+               "(up to %lld trials)\n",
+            ceil(s), (long long)o->rate_trials);
+    else
+        printf("Time before the measured part: about %.10g seconds\n", s);
+}
+
+// The line of "Running the test with following options" on the rate.
+static void rate_mode(const struct sb_app *a)
+{
+    const struct sb_run_opts *o = &a->run;
+
+    if (o->rate_percent > 0)
+        printf("Target transaction rate: %.10g%% of the maximum\n",
+            o->rate_percent);
+    else if (o->rate_search)
+        printf("Target transaction rate: the highest that keeps %s\n",
+            o->rate_limit);
+    else if (o->rate > 0)
+        printf("Target transaction rate: %.10g/sec\n", o->rate);
+    if (sb_run_opts_finds_rate(o))
+        print_length(o);
+}
+
+// The final report is judged without its checkpoints.
+static bool judge_report(
+    void *data, const struct sb_report *r, double *value, unsigned *missed)
+{
+    const struct sb__listening *t = data;
+    struct sb_asserts *limits = &t->a->rate_limits;
+    struct sb_report whole = *r;
+    bool kept = true;
+
+    assert(limits->n > 0);
+    if (r->whole)
+        sb_reporters_whole(&whole, r);
+    for (unsigned i = 0; i < limits->n; i++) {
+        struct sb_limit *l = &limits->limit[i];
+
+        sb_assert_check(l, &whole, &l->verdict);
+        if (kept && !l->verdict.passed)
+            *missed = i;
+        kept = kept && l->verdict.passed;
+    }
+    *value = limits->limit[0].verdict.known ? limits->limit[0].verdict.value
+                                            : NAN;
+    return kept;
+}
+
+static void print_trial(
+    const struct sb_app *a, const struct sb_search_trial *t, unsigned n)
+{
+    const struct sb_limit *l = a->rate_limits.limit;
+    char value[64];
+
+    printf("trial %u: rate: %.2f/sec, %s: %s", n, t->rate, l->text,
+        sb_assert_value(l, value, sizeof(value)));
+    if (t->kept)
+        printf(", kept\n");
+    else if (t->missed == SB_SEARCH_NONE || (t->grew && t->missed == 0))
+        printf(", not kept: the queue grew\n");
+    else if (t->missed > 0)
+        printf(", not kept: %s: %s\n", l[t->missed].text,
+            sb_assert_value(&l[t->missed], value, sizeof(value)));
+    else
+        printf(", not kept\n");
+}
+
+static void on_searching(void *data, const struct sb_searching *now)
+{
+    const struct sb__listening *t = data;
+    char line[120];
+
+    if (!t->progress)
+        return;
+    sb_progress_search(line, sizeof(line), now);
+    print_progress(t->a, line);
+}
+
+static void on_rate_found(void *data, const struct sb_rate_search *f)
+{
+    const struct sb__listening *t = data;
+
+    sb_log_progress_done();
+    if (sb__app_quiet(t->a))
+        return;
+    if (f->trials == 0)
+        printf("Maximum of a closed loop: %.2f/sec%s\n", f->max,
+            f->limit ? "\n" : "");
+    else
+        print_trial(t->a, &f->trial[f->trials - 1], f->trials);
+    fflush(stdout);
+}
+
+// The start of the measured part on the wall clock.
+static void set_start(struct sb_app *a, int64_t warmup_ns)
+{
+    a->facts.started = sb_clock_timespec(sb_clock_wall() + (uint64_t)warmup_ns);
+}
+
+// Called when the measured part begins, by whatever came before
+// it: takes its time, and lets the values of servers and of this process begin.
+// warmup_ns: until then.
+static void begin_measured(struct sb_app *a, int64_t warmup_ns)
+{
+    set_start(a, warmup_ns);
+    sb_app_server_measured(a, warmup_ns);
+    sb__app_beside_measured(a, warmup_ns);
+    sb_app_client_start(a);
+}
+
+static void on_measured(void *data, const struct sb_rate_search *f)
+{
+    const struct sb__listening *t = data;
+    char text[400];
+
+    sb_log_progress_done();
+    begin_measured(t->a, 0);
+    if (sb__app_quiet(t->a))
+        return;
+    if (f->limit)
+        printf("\n%s\n", sb_search_sentence(f, text, sizeof(text)));
+    printf("Rate of the measured part: %.2f/sec\n\n", f->rate);
+    fflush(stdout);
+}
+
+// --rate=80% and --rate=max. Adds the callbacks to *l.
+static void rate_listen(struct sb_app *a, struct sb_listener *l)
+{
+    l->judge = a->run.rate_search ? judge_report : NULL;
+    l->rate_found = on_rate_found;
+    l->searching = on_searching;
+    l->measured = on_measured;
+    l->judge_unit = a->rate_limits.n ? sb_assert_unit(a->rate_limits.limit)
+                                     : "";
+}
+
+// The lines before a run: its options, and "Initializing worker threads...".
+
+static void print_list(
+    const char *before, const struct sb_opt_list *list, const char *after)
+{
+    printf("%s", before);
+    for (size_t i = 0; i < list->count; i++)
+        printf("%s%s", i ? ", " : "", list->item[i]);
+    printf("%s\n", after);
+}
+
+static void print_mode(const struct sb_app *a)
+{
+    const struct sb_run_opts *o = &a->run;
+    const double s = 1e9;
+    bool found = sb_run_opts_finds_rate(o);
+
+    printf("Running the test with following options:\n");
+    printf("Number of threads: %lld\n", (long long)o->threads);
+    sb__app_print_workers(a);
+    if (o->job)
+        printf("Number of ranks: %u\n", o->share.ranks);
+    else if (o->share.ranks > 1)
+        printf("Rank %u of %u: threads %llu to %llu\n", o->share.rank,
+            o->share.ranks, (unsigned long long)o->share.first,
+            (unsigned long long)(o->share.first + o->share.users - 1));
+    if (o->warmup_time)
+        printf("Warmup time: %gs\n", (double)o->warmup_time / s);
+    rate_mode(a);
+    if (o->mix.n)
+        printf("Mix by %s: %s\n",
+            o->mix.by == SB_MIX_USERS ? "users" : "events", a->o.mix);
+    if (o->stages.n)
+        printf("Stages: %s\n", o->stages_text);
+    if (o->report_interval)
+        printf("Report intermediate results every %g second(s)\n",
+            (double)o->report_interval / s);
+    if (o->report_checkpoints.count)
+        print_list(
+            "Report checkpoint(s) at ", &o->report_checkpoints, " seconds");
+    if (o->debug)
+        printf("Debug mode enabled.\n\n");
+    if (o->validate)
+        printf("Validation checks: on.\n\n");
+    if (a->dist.seed)
+        printf("Initializing random number generator from seed (%lld).\n\n",
+            (long long)a->dist.seed);
+    else
+        printf("Initializing random number generator from current time "
+               "(seed %llu)\n\n",
+            (unsigned long long)a->random.seed);
+    if (o->forced_shutdown_ns >= 0)
+        printf("Forcing shutdown %s%g seconds%s\n", found ? "" : "in ",
+            (double)(o->time + o->forced_shutdown_ns) / s,
+            found ? " after the measured part begins" : "");
+    printf("\n");
+}
+
+void sb__app_print_initializing(const struct sb_app *a)
+{
+    if (!sb__app_quiet(a))
+        printf("Initializing worker threads...\n\n");
+    fflush(stdout);
+}
+
+// The events of a script may end the run, but only the script knows: without
+// limits, a script that does not say so counts as endless.
+static bool is_endless(const struct sb_app *a)
+{
+    if (a->run.time > 0 || a->run.events > 0)
+        return false;
+    if (a->mix)
+        return !sb_app_mix_ends(a);
+    if (a->script)
+        return !sb_script_ends(a->script);
+    return !a->builtin || !a->builtin->ends ||
+           !a->builtin->ends(a->builtin_opts);
+}
+
+// Prints the block "Running the test with following options".
+static void print_options(struct sb_app *a, struct sb_workload *w)
+{
+    if (!sb__app_quiet(a))
+        print_mode(a);
+    if (!sb__app_quiet(a) && a->builtin && a->builtin->describe)
+        a->builtin->describe(w, stdout);
+    if (is_endless(a))
+        sb_log(SB_LOG_WARNING,
+            "Both event and time limits are disabled, running an endless "
+            "test");
+    sb__app_print_initializing(a);
+}
+
+// The beginning of the measured part.
+
+// Called after the init() of the script, so that its output comes first.
 
 // Interval of files without --report-interval.
 #define FILE_INTERVAL INT64_C(1000000000)
@@ -59,7 +402,7 @@ static void on_connecting(void *data)
 {
     const struct sb__listening *t = data;
 
-    sb__app_print_mode(t->a, t->w);
+    print_options(t->a, t->w);
 }
 
 static void on_workers(void *data, const struct sb_run_workers *w)
@@ -83,7 +426,7 @@ static void on_started(void *data)
     sb_app_server_start(t->a);
     // A search before the measured part takes an unknown time.
     if (!sb_run_opts_finds_rate(&t->a->run))
-        sb__app_measured(t->a, t->a->run.warmup_time);
+        begin_measured(t->a, t->a->run.warmup_time);
 }
 
 static void on_warmup(void *data, int64_t ns)
@@ -167,7 +510,7 @@ static void show_progress(struct sb__listening *t, const struct sb_report *r)
     if (!t->progress || r->partial)
         return;
     sb_progress_text(line, sizeof(line), r, &plan, t->done);
-    sb__app_show_progress(t->a, line);
+    print_progress(t->a, line);
 }
 
 static void print_interval(struct sb__listening *t, const struct sb_report *r)
@@ -199,7 +542,7 @@ static void on_interval(void *data, const struct sb_report *r)
     sb_app_server_interval(t->a, row);
     sb_app_client_interval(t->a, r, row);
     sb_reporters_interval(&t->a->reporters, r);
-    sb__app_limits_interval(t->a, r);
+    limits_interval(t->a, r);
     sb__app_beside_interval(t->a, r);
     print_interval(t, r);
     show_progress(t, r);
@@ -331,11 +674,11 @@ static void draft_files(struct sb__listening *t, const struct sb_report *r)
 
     sb_app_server_stop(a);
     keep_block(a, r);
-    sb__app_limits_judge(a, r);
+    limits_judge(a, r);
     sb_reporters_final(&a->reporters, r);
     int status = sb__app_status_of(res);
 
-    if (status == SB_EXIT_OK && sb__app_limits_missed(a))
+    if (status == SB_EXIT_OK && limits_missed(a))
         status = SB_EXIT_LIMITS;
     const struct sb_outcome o = outcome(
         t, res, status ? status : t->status, false);
@@ -386,7 +729,7 @@ static void on_final(void *data, const struct sb_report *r)
     // Erlang's formula is that of a constant load.
     if (r->nstages == 0)
         sb_division_warn(r->ranks, r->nranks);
-    sb__app_limits_text(t->a);
+    limits_text(t->a);
 }
 
 void sb__app_listen(struct sb_app *a, struct sb_workload *w,
@@ -404,7 +747,7 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .interval = on_interval,
         .checkpoint = on_checkpoint,
         .final = on_final,
-        // Scripts may measure a server: the client is watched (app/client.c).
+        // Scripts may measure a server: the client is watched (app/observe.c).
         .interval_ns = a->script || a->mix || a->beside || a->reporters.n ||
                                sb_asserts_abort(&a->asserts) || t->progress
                            ? FILE_INTERVAL
@@ -415,7 +758,7 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
                       (a->mix && a->run.report_interval > 0) ||
                       sb_asserts_need_operations(&a->asserts),
     };
-    sb__app_rate_listen(a, l);
+    rate_listen(a, l);
 }
 
 void sb__app_context(const struct sb__listening *t)
@@ -441,7 +784,7 @@ int sb__app_finish_reports(
 {
     struct sb_app *a = t->a;
 
-    status = sb__app_limits_status(a, status);
+    status = limits_status(a, status);
     // Documents have the status with which the program will end.
     bool unwritten = status == SB_EXIT_OK && (fflush(stdout) || ferror(stdout));
 
@@ -455,4 +798,107 @@ int sb__app_finish_reports(
     status = sb_reporters_status(&a->reporters, status);
     sb_reporters_done(&a->reporters);
     return status;
+}
+
+// The run of another rank than 0, which reports nothing by itself. If rank 0 is
+// lost, its figures are written to a result file of its own.
+
+// How long a rank stays after it has written its figures. A launcher ends all
+// others when the first one leaves, and they may detect the loss a moment
+// later.
+#define STAY_S 8
+
+// Returns FILE of --report=json=FILE, or NULL without such a report.
+static const char *result_file(const struct sb_app *a)
+{
+    for (unsigned i = 0; i < a->reporters.n; i++) {
+        const struct sb_reporter *r = &a->reporters.item[i];
+
+        if (strcmp(r->kind->name, "json") == 0 && strcmp(r->target, "-") != 0 &&
+            !sb_target_is_special(r->target))
+            return r->target;
+    }
+    return NULL;
+}
+
+static void set_facts(struct sb_app *a, const struct sb_report *r)
+{
+    uint64_t ago = sb_clock_monotonic() - r->start_ns;
+    uint64_t began = sb_clock_wall() - ago;
+
+    sb__app_facts(a);
+    a->facts.started = sb_clock_timespec(began);
+    a->facts.share = &a->run.share;
+    a->facts.threads = (unsigned)a->run.share.users;
+    a->facts.open_loop = r->open_loop;
+}
+
+static int write_result(
+    struct sb_app *a, const struct sb_report *r, const char *path)
+{
+    const struct sb_outcome o = {
+        .reason = "failed", .status = SB_EXIT_FAILED, .failure = r->failure
+    };
+    struct sb_reporters files = { 0 };
+    struct sb_err err = { 0 };
+    char item[4200];
+
+    snprintf(item, sizeof(item), "json=%s", path);
+    const char *const items[] = { item };
+    const struct sb_report_opts only = { .report = { items, 1 } };
+    int rc = sb_reporters_init(&files, &only, &err);
+
+    files.item[0].chosen = SB_TARGET_CHOSEN;
+    set_facts(a, r);
+    if (rc == 0)
+        rc = sb_reporters_open(&files, &a->facts, &err);
+    if (rc) {
+        sb_log(SB_LOG_ALERT, "%s", err.msg);
+        sb_reporters_done(&files);
+        return rc;
+    }
+    sb_reporters_final(&files, r);
+    sb_reporters_finish(&files, &o);
+    rc = files.failed ? SB_ESYS : 0;
+    sb_reporters_done(&files);
+    return rc;
+}
+
+// Rank 0 does not answer any more.
+static void on_rank_final(void *data, const struct sb_report *r)
+{
+    struct sb_app *a = data;
+    const char *file = result_file(a);
+    char path[4100];
+
+    if (!file)
+        return;
+    snprintf(path, sizeof(path), "%.4000s.rank%u", file, a->job->rank);
+    if (write_result(a, r, path))
+        return;
+    sb_log(SB_LOG_ALERT,
+        "rank 0 does not answer: the figures of rank %u are in %s",
+        a->job->rank, path);
+    nanosleep(&(const struct timespec){ .tv_sec = STAY_S }, NULL);
+}
+
+static void on_rank_workers(void *data, const struct sb_run_workers *w)
+{
+    struct sb_app *a = data;
+
+    a->workers = *w; // see sb__app_facts()
+}
+
+void sb__app_follow(
+    struct sb_app *a, struct sb_workload *w, struct sb_run_result *res)
+{
+    // Intervals have what rank 0 may need.
+    const struct sb_listener l = {
+        .data = a,
+        .operations = true,
+        .workers = on_rank_workers,
+        .final = on_rank_final,
+    };
+
+    sb_run(w, &a->run, &a->random, &l, res);
 }

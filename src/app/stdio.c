@@ -3,12 +3,13 @@
 // The standard streams: opened at the start if closed, flushed at the end.
 #include <errno.h>
 #include <fcntl.h>
+#include <luajit.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "app/private.h"
+#include "app/app.h"
 #include "base/log.h"
 #include "kit/limits.h"
 
@@ -111,4 +112,14 @@ int sb_app_flush_output(struct sb_err *err)
 bool sb__app_quiet(const struct sb_app *a)
 {
     return sb_log_level() < SB_LOG_NOTICE || a->reporters.no_text;
+}
+
+const char *sb_app_version(void)
+{
+    return PACKAGE_NAME " " PACKAGE_VERSION;
+}
+
+void sb_app_banner(FILE *out)
+{
+    fprintf(out, "%s (using system %s)\n\n", sb_app_version(), LUAJIT_VERSION);
 }

@@ -7,7 +7,7 @@
 #define SB_APP_SWEEP_PRIVATE_H
 
 #include "app/child.h"
-#include "app/private.h"
+#include "app/app.h"
 #include "results/sweep_figures.h"
 #include "results/sweep_files.h"
 #include "results/sweep_names.h"

@@ -7,7 +7,7 @@
 
 #include "base/host.h"
 
-#include "app/private.h"
+#include "app/app.h"
 
 // Scripts of users may compute, or wait without a sign of it in their text;
 // then threads are better. So the minimum is higher than that of the drivers

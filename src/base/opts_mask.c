@@ -4,15 +4,110 @@
 // and connection strings (password=pw), session tokens of AWS, and whole
 // values of secret options. A URL or string may be malformed: if the password
 // is ambiguous, more text is hidden rather than less.
-
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
-#include "kit/buf.h"
 #include "base/opts_private.h"
+#include "kit/buf.h"
+
+// Tells URLs and connection strings that are well formed from those in which
+// the position of a password is unknown.
+
+#define KEY "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+
+// Returns the position of the first of the characters `ends` in p, or the end
+// of the text. A backslash escapes the next character. Any thread.
+static const char *opts_value_end(const char *p, const char *ends)
+{
+    while (*p && !strchr(ends, *p))
+        p += *p == '\\' && p[1] ? 2 : 1;
+    return p;
+}
+
+// "host[:port],..." in [p, end).
+static bool are_clean_hosts(const char *p, const char *end)
+{
+    while (p < end) {
+        p += *p == '[' ? strcspn(p, "]") : 0;
+        p += strcspn(p, ":,/?#");
+        if (*p == ':')
+            p += 1 + strspn(p + 1, "0123456789");
+        if (p < end && *p++ != ',')
+            return false;
+    }
+    return true;
+}
+
+// "?key=value&...", or nothing.
+static bool is_clean_query(const char *p)
+{
+    while (p && *p) {
+        p++;
+        if (*p && !memchr(p, '=', strcspn(p, "&")))
+            return false;
+        p += strcspn(p, "&");
+    }
+    return true;
+}
+
+// True if text is one URL whose password, if any, ends where find_secrets()
+// assumes: scheme://[user[:password]@]host[:port],.../path?key=value&...
+static bool is_clean_url(const char *text)
+{
+    const char *login = text + strspn(text, SB__OPTS_SPACES), *at, *end;
+
+    login += strspn(login, KEY "+");
+    if (strncmp(login, "://", 3) != 0)
+        return false;
+    login += 3;
+    if (strstr(login, "://") || login[strcspn(login, SB__OPTS_SPACES)])
+        return false;
+    at = memchr(login, '@', strcspn(login, "/?#"));
+    if (at && memchr(login, ';', (size_t)(at - login)))
+        return false;
+    if (at)
+        login = at + 1;
+    end = login + strcspn(login, "/?#");
+    return !strchr(login, '@') && are_clean_hosts(login, end) &&
+           is_clean_query(strchr(end, '?'));
+}
+
+// True if text is a list of "key = value" or "key = 'value'".
+static bool is_clean_list(const char *text)
+{
+    const char *p = text + strspn(text, SB__OPTS_SPACES);
+
+    while (*p) {
+        size_t key = strspn(p, KEY);
+
+        p += key + strspn(p + key, SB__OPTS_SPACES);
+        if (key == 0 || *p != '=')
+            return false;
+        p++;
+        p += strspn(p, SB__OPTS_SPACES);
+        if (*p == '\'') {
+            p = opts_value_end(p + 1, "'");
+            if (*p != '\'')
+                return false;
+            p++;
+        } else {
+            p = opts_value_end(p, SB__OPTS_SPACES);
+        }
+        p += strspn(p, SB__OPTS_SPACES);
+    }
+    return true;
+}
+
+// True if text is a well-formed URL, or a list of key=value pairs as in the
+// connection strings of libpq. Any thread.
+static bool opts_address_is_clean(const char *text)
+{
+    return is_clean_url(text) || is_clean_list(text);
+}
 
 // A text and a flag per byte: hidden or not.
 struct masked {
@@ -138,7 +233,7 @@ bool sb__opts_secret(
         return true;
     // In a malformed URL or connection string, the position of a password is
     // unknown, so all of it is hidden.
-    return is_address_name(name) && !sb__opts_address_is_clean(text);
+    return is_address_name(name) && !opts_address_is_clean(text);
 }
 
 // Reading --------------------------------------------------------------------
@@ -203,7 +298,7 @@ static const char *behind(const char *at)
 
 static const char *word_end(const char *p)
 {
-    return sb__opts_value_end(p, SB__OPTS_SPACES);
+    return opts_value_end(p, SB__OPTS_SPACES);
 }
 
 // A URL may contain spaces if it is the whole text.
@@ -238,9 +333,9 @@ static const char *string_end(const char *at)
 {
     const char quote[] = { *at, '\0' };
 
-    at = sb__opts_value_end(at + 1, quote);
+    at = opts_value_end(at + 1, quote);
     while (at[0] && at[1] == quote[0])
-        at = sb__opts_value_end(at + 2, quote);
+        at = opts_value_end(at + 2, quote);
     return at;
 }
 

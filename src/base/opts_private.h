@@ -65,7 +65,7 @@ struct sb_opts {
     struct sb__opts_list scripts;    // struct sb__opts_script *, by title
     struct sb__opts_list deprecated; // struct sb__opts_decl *, given before
     bool warns;                      // set by sb_opts_warn(): warn at once
-    struct sb__opts_list sections;   // of config files, by opts_section.c
+    struct sb__opts_list sections;   // of config files, by opts.c
     bool sectioned;                  // at least one names a workload
     bool strict; // undeclared settings in a config file are errors
     // Of sb_opts_sections_as(), or NULL.
@@ -94,8 +94,6 @@ int sb__opts_push(struct sb_opts *o, struct sb__opts_list *list, void *item);
 // Sets the error and returns SB_ENOMEM.
 int sb__opts_no_memory(struct sb_err *err);
 
-// Compares names; '-' and '_' are the same.
-bool sb__opts_same(const char *a, const char *b);
 // True if the setting is for the option of this name. Environment variables
 // match in any case.
 bool sb__opts_means(const struct sb__opts_setting *s, const char *name);
@@ -122,35 +120,15 @@ int sb__opts_apply(struct sb_opts *o, struct sb__opts_decl *d,
 // or makes room for them (NULL: out of memory).
 struct sb__opts_script *sb__opts_script(
     const struct sb_opts *o, const char *title);
-struct sb__opts_script *sb__opts_script_of(
-    struct sb_opts *o, const char *title);
-// Adds an option to those of a script, without declaring it; copies the texts.
-// NULL: out of memory, or s is NULL.
-struct sb_opt *sb__opts_script_opt(struct sb_opts *o, struct sb__opts_script *s,
-    const char *name, const char *help, enum sb_opt_type type, const char *def);
-// Declares such an option, or another one of the script; it has its default.
-int sb__opts_declare(struct sb_opts *o, struct sb__opts_script *s,
-    const struct sb_opt *opt, struct sb__opts_decl **out, struct sb_err *err);
-// Changes the default of an option of the program. def NULL: no change.
-int sb__opts_new_default(struct sb_opts *o, struct sb__opts_decl *d,
-    const char *def, struct sb_err *err);
 void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view);
 
-// opts_section.c: starts a section, and adds a setting to the last section
-// started; both copy their arguments. SB_ENOMEM.
+// opts.c: starts a section, and adds a setting to the last section started;
+// both copy their arguments. SB_ENOMEM.
 int sb__opts_section(struct sb_opts *o, const char *name, const char *origin,
     struct sb_err *err);
 int sb__opts_add_to_section(
     struct sb_opts *o, const struct sb__opts_setting *s, struct sb_err *err);
-// Warns of sections that name no workload.
-void sb__opts_sections_warn(
-    const struct sb_opts *o, void (*warn)(const char *text));
 
-// SB_EUSAGE if the line of the file that sets this option also gives another
-// option that is declared by now.
-int sb__opts_one_per_line(const struct sb_opts *o,
-    const struct sb__opts_setting *s, const struct sb_opt *opt,
-    struct sb_err *err);
 // opts_parse.c: if "name=" or "--name=" begins at p, returns the name and sets
 // its length. Otherwise returns NULL.
 const char *sb__opts_option_at(const char *p, size_t *len);
@@ -184,11 +162,5 @@ const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole);
 struct sb_buf;
 int sb__opts_mask_into(struct sb_buf *b, const char *text, bool whole);
 #define SB__OPTS_SPACES " \t\r\n\v\f"
-// Returns the position of the first of the characters `ends` in p, or the end
-// of the text. A backslash escapes the next character. Any thread.
-const char *sb__opts_value_end(const char *p, const char *ends);
-// True if text is a well-formed URL, or a list of key=value pairs as in the
-// connection strings of libpq. Any thread.
-bool sb__opts_address_is_clean(const char *text);
 
 #endif

@@ -1,6 +1,277 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "db/call.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/escape.h"
+#include "base/opts.h"
+
+// The error of a connection: for scripts, in the log, in the counters.
+
+#define LOG_SQL_MAX 1024 // maximum bytes of a query in the log
+#define ERR_SQL_MAX 200  // maximum bytes of a query in the error of a script
+
+void sb__error_unsent(const struct sb_con_priv *c)
+{
+    bool rows = c->bulk_rows > 0;
+    bool pipeline = c->pipe.state == SB__PIPE_OPEN && c->pipe.n > 0;
+    unsigned n = rows ? c->bulk_rows : c->pipe.n;
+    char count[16] = "";
+
+    // After an error the script could not send them.
+    if ((!rows && !pipeline) || c->pub.error || sb__call_is_refused(c) ||
+        atomic_exchange_explicit(
+            &c->inst->db->owner->unsent, true, memory_order_relaxed))
+        return;
+    if (n > 1)
+        snprintf(count, sizeof(count), "%u ", n);
+    sb_log(SB_LOG_WARNING,
+        "the last %s%s%s of %s %s not sent, because no %s followed", count,
+        rows ? "row" : "statement", n > 1 ? "s" : "",
+        rows ? "bulk_insert_next()" : "pipeline_begin()",
+        n > 1 ? "were" : "was",
+        rows ? "bulk_insert_done()" : "pipeline_send()");
+}
+
+void sb__error_clear(struct sb_con_priv *c)
+{
+    sb_err_clear(&c->err);
+    c->pub.error = SB_SQL_NONE;
+    c->pub.sql_errno = 0;
+    c->pub.sql_state = c->pub.sql_errmsg = "";
+    if (c->failed_sql)
+        c->failed_sql[0] = '\0';
+}
+
+int sb__error_show(struct sb_con_priv *c)
+{
+    int code = c->err.code;
+
+    bool again = code == SB_ERESTART || code == SB_EIGNORE ||
+                 code == SB_ERECONNECT;
+
+    // A server may answer with an error that has no text.
+    if (!*c->err.msg)
+        snprintf(c->err.msg, sizeof(c->err.msg), "%s; no details given",
+            sb_err_text(code));
+    c->pub.error = again ? SB_SQL_IGNORABLE : SB_SQL_FATAL;
+    c->pub.sql_errno = c->err.native;
+    c->pub.sql_state = c->err.state;
+    c->pub.sql_errmsg = c->err.msg;
+    return code;
+}
+
+int sb__error_usage(struct sb_con_priv *c, const char *fmt, ...)
+{
+    char text[sizeof(c->err.msg)];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    sb_err_set(&c->err, SB_EUSAGE, "%s", text);
+    return sb__error_show(c);
+}
+
+int sb__error_no_memory(struct sb_con_priv *c)
+{
+    sb_err_set(&c->err, SB_ENOMEM, "out of memory");
+    return sb__error_show(c);
+}
+
+// Keeps the beginning of a statement, in one line, for sb_con_failed_sql(). If
+// there is no memory for it, the error has only the message.
+static void keep_sql(struct sb_con_priv *c, const char *sql, size_t len)
+{
+    bool blank = true;
+    size_t n = 0, i = 0;
+
+    if (!c->failed_sql)
+        c->failed_sql = malloc(ERR_SQL_MAX + 1 + sizeof("..."));
+    if (!c->failed_sql)
+        return;
+    for (; i < len && n <= ERR_SQL_MAX; i++) {
+        bool space = sql[i] == ' ' || (sql[i] >= '\t' && sql[i] <= '\r');
+
+        if (!space || !blank)
+            c->failed_sql[n++] = space ? ' ' : sql[i];
+        blank = space;
+    }
+    bool cut = n > ERR_SQL_MAX;
+
+    n = sb_utf8_cut(c->failed_sql, n, ERR_SQL_MAX);
+    c->failed_sql[n] = '\0';
+    sb_opts_overwrite_sql(c->failed_sql);
+    snprintf(c->failed_sql + n, sizeof("..."), "%s", cut ? "..." : "");
+}
+
+const char *sb_con_failed_sql(const struct sb_con *con)
+{
+    const struct sb_con_priv *c = (const struct sb_con_priv *)con;
+
+    return c->failed_sql ? c->failed_sql : "";
+}
+
+// Applies --db-reconnect and --db-ignore-errors to the error.
+static void apply_options(struct sb_con_priv *c)
+{
+    const struct sb_db_opts *o = c->inst->db->owner->opts;
+    int code = c->err.code;
+
+    if (code == SB_ELOST &&
+        (o->reconnect || sb__ignored(&o->ignore_errors, &c->err)))
+        c->err.code = SB_ERECONNECT;
+    else if (code == SB_EQUERY && sb__ignored(&o->ignore_errors, &c->err))
+        c->err.code = SB_EIGNORE;
+    if ((code == SB_ELOST || code == SB_ERECONNECT) && !sb__con_lost(c)) {
+        sb__con_enter(c, sb__con_connected(c) ? SB__CON_BROKEN : SB__CON_AWAY);
+        c->lost_at = sb__now(c);
+    }
+}
+
+int sb__error_report(
+    struct sb_con_priv *c, const char *what, const char *sql, size_t len)
+{
+    struct sb_rec *rec = sb__rec(c);
+    char text[LOG_SQL_MAX + 1];
+    int code;
+
+    apply_options(c);
+    code = sb__error_show(c);
+
+    keep_sql(c, sql, len);
+    if (rec)
+        sb_rec_code(rec, c->drv->name, &c->err, 1, sb__now(c));
+    // The caller raises the error in the script, and the event loop logs it
+    // once. This line also has the whole statement, and includes errors that
+    // the script catches.
+    if (c->pub.error != SB_SQL_FATAL || code == SB_ECANCELED)
+        return code;
+    snprintf(text, sizeof(text), "%.*s",
+        (int)(len < LOG_SQL_MAX ? len : LOG_SQL_MAX), sql);
+    sb_opts_overwrite_sql(text);
+    sb_log(SB_LOG_INFO, "%s: %s failed, errno = %d, state = '%s': %s%s%s%s",
+        c->drv->name, what, c->err.native, c->err.state, c->err.msg,
+        len ? ", for query: " : "", text, len > LOG_SQL_MAX ? "..." : "");
+    return code;
+}
+
+// The result that a connection has: one at a time.
+
+struct sb_rs *sb__result_new(struct sb_con_priv *c, struct sb_stmt_handle *st)
+{
+    struct sb_rs *rs;
+
+    c->outcome = SB__OUTCOME_SQL;
+    c->statement = st;
+    if (c->res.kind != SB_RESULT_ROWS)
+        return NULL;
+    c->rs_now = (c->rs_now + 1) % SB__RESULTS;
+    rs = &c->rs[c->rs_now];
+    *rs = (struct sb_rs){
+        .nrows = c->res.nrows,
+        .nfields = c->res.nfields,
+        .affected = c->res.affected,
+        .insert_id = c->res.insert_id,
+        .statement = st,
+        .connection = &c->pub,
+    };
+    return rs;
+}
+
+void sb__result_end(struct sb_con_priv *c)
+{
+    if (c->outcome == SB__OUTCOME_NONE)
+        return;
+    assert(sb__con_connected(c));
+    c->sql->free_result(c->conn, &c->res);
+    c->outcome = SB__OUTCOME_NONE;
+}
+
+// --db-debug: logs each execution with its time and its bound values.
+
+#define SQL_MAX    1024 // maximum bytes of a statement in a line
+#define VALUES_MAX 1024 // no further value after this number of bytes
+#define TEXT_MAX   64   // maximum bytes of a text value
+
+// Writes a text as in SQL, but control characters as \xNN: a value must not end
+// the line.
+static void add_text(struct sb_buf *b, const struct sb_value *v)
+{
+    uint32_t n = v->len < TEXT_MAX ? v->len : TEXT_MAX;
+
+    sb_buf_adds(b, "'");
+    for (uint32_t i = 0; i < n; i++) {
+        unsigned char ch = (unsigned char)v->s[i];
+
+        if (ch < ' ' || ch == 0x7f)
+            sb_buf_addf(b, "\\x%02x", ch);
+        else
+            sb_buf_add(b, v->s + i, 1);
+        if (ch == '\'')
+            sb_buf_adds(b, "'");
+    }
+    sb_buf_adds(b, n < v->len ? "...'" : "'");
+}
+
+static void add_blob(struct sb_buf *b, const struct sb_value *v)
+{
+    uint32_t n = v->len < TEXT_MAX / 2 ? v->len : TEXT_MAX / 2;
+
+    sb_buf_adds(b, "X'");
+    for (uint32_t i = 0; i < n; i++)
+        sb_buf_addf(b, "%02x", (unsigned char)v->s[i]);
+    sb_buf_adds(b, n < v->len ? "...'" : "'");
+}
+
+static void add_value(struct sb_buf *b, const struct sb_value *v)
+{
+    switch ((enum sb_value_type)v->type) {
+    case SB_VALUE_INT:
+        sb_buf_addf(b, "%" PRId64, v->i);
+        break;
+    case SB_VALUE_UINT:
+        sb_buf_addf(b, "%" PRIu64, v->u);
+        break;
+    case SB_VALUE_DOUBLE:
+        sb_buf_addf(b, "%.17g", v->d);
+        break;
+    case SB_VALUE_TEXT:
+    case SB_VALUE_TIME:
+        add_text(b, v);
+        break;
+    case SB_VALUE_BLOB:
+        add_blob(b, v);
+        break;
+    case SB_VALUE_NULL:
+    default:
+        sb_buf_adds(b, "NULL");
+    }
+}
+
+void sb__debug_stmt(const struct sb_con_priv *c, uint64_t ns, const char *sql,
+    size_t len, const struct sb_value *values, uint32_t n)
+{
+    int shown = (int)(len < SQL_MAX ? len : SQL_MAX);
+    struct sb_buf b;
+
+    sb_buf_init(&b, 0);
+    for (uint32_t i = 0; i < n && b.len < VALUES_MAX; i++) {
+        sb_buf_adds(&b, i ? ", " : " [");
+        add_value(&b, &values[i]);
+        if (i + 1 < n && b.len >= VALUES_MAX)
+            sb_buf_adds(&b, ", ...");
+    }
+    if (n > 0)
+        sb_buf_adds(&b, "]");
+    sb_log_each(SB_LOG_NOTICE, "%s: user %u: %.3f ms: %.*s%s%s", c->drv->name,
+        c->ctx->user, (double)ns / 1e6, shown, sql, len > SQL_MAX ? "..." : "",
+        b.data ? b.data : "");
+    sb_buf_done(&b);
+}
+
 // An UPDATE or DELETE is recognized by the kind of the operation, because some
 // servers answer it like BEGIN if it changed no row. An INSERT does not search
 // rows.

@@ -211,7 +211,7 @@ static inline void sb__call_record(struct sb__call *call)
         sb_rec_op(call->rec, call->op, call->end - call->start);
 }
 
-// error.c --------------------------------------------------------------------
+// call.c --------------------------------------------------------------------
 
 // Warns, once per run, of rows of a bulk insert, or statements of a pipeline,
 // that were collected and are now lost.
@@ -229,7 +229,7 @@ int sb__error_no_memory(struct sb_con_priv *c);
 int sb__error_report(
     struct sb_con_priv *c, const char *what, const char *sql, size_t len);
 
-// result.c -------------------------------------------------------------------
+// call.c -------------------------------------------------------------------
 
 // Returns the result set of the call that has just succeeded; NULL if it has
 // no rows. st: the statement executed, NULL for SQL text.
@@ -237,7 +237,7 @@ struct sb_rs *sb__result_new(struct sb_con_priv *c, struct sb_stmt_handle *st);
 // Ends the result, if there is one.
 void sb__result_end(struct sb_con_priv *c);
 
-// debug.c --------------------------------------------------------------------
+// call.c --------------------------------------------------------------------
 
 // --db-debug: logs a statement, with its n values, and its time.
 void sb__debug_stmt(const struct sb_con_priv *c, uint64_t ns, const char *sql,

@@ -485,7 +485,7 @@ struct sb_driver_options {
     size_t opts_size;
     // "NAME=value", up to NULL: environment variables that the client library
     // reads when it is loaded. The core sets them before it loads any driver
-    // (db/environ.c), unless the user has set them. NULL: none.
+    // (db/loader.c), unless the user has set them. NULL: none.
     const char *const *environment;
     // Used if the user names no driver and gives options of none. Of several
     // such drivers, the first by name (db/drivers.c).

@@ -83,7 +83,8 @@ const struct sb_driver_options *sb__options_open(
     const char *dir, const char *name, void **handle);
 void sb__options_close(void *handle);
 
-// idle.c ---------------------------------------------------------------------
+// loader.c
+// ---------------------------------------------------------------------
 
 // Adds the default options of a driver that is not loaded to d->idle, if it has
 // an options module and they are not there yet. 0 or SB_E*.
@@ -115,7 +116,7 @@ void sb__insts_free(struct sb_db *db);
 const struct sb_opt *sb__opt_find(
     const struct sb_driver *drv, const char *name);
 
-// databases.c ----------------------------------------------------------------
+// inst.c ----------------------------------------------------------------
 
 // As sb__inst_get(). If the option for the database names several, the
 // instance is the one for the next of them.
@@ -123,7 +124,7 @@ int sb__inst_in_turn(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n,
     struct sb__inst **out, struct sb_err *err);
 
-// ignore.c -------------------------------------------------------------------
+// db_opts.c -------------------------------------------------------------------
 
 // 0, or SB_EUSAGE with the first invalid entry of --db-ignore-errors.
 int sb__ignore_check(const struct sb_opt_list *list, struct sb_err *err);

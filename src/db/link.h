@@ -16,16 +16,13 @@ void sb__link_close(struct sb_con_priv *c);
 // away and can be tried again. 0 or SB_E* in c->err.
 int sb__link_again(struct sb_con_priv *c);
 
-// session.c ------------------------------------------------------------------
+// link.c ------------------------------------------------------------------
 
 // Applies --db-isolation and --db-init-sql to a new connection. 0 or SB_E*.
 int sb__session_begin(
     const struct sb_db *db, struct sb_conn *conn, struct sb_err *err);
 // The same after a reconnect, and the statements of sb_con_init_sql().
 int sb__session_again(struct sb_con_priv *c, struct sb_err *err);
-// Asks whether the server answers: a proxy also accepts connections while its
-// server is away. Returns 0, the error of a lost connection, or SB_ECANCELED.
-int sb__session_answers(struct sb_con_priv *c, struct sb_err *err);
 // Frees the statements of sb_con_init_sql().
 void sb__session_done(struct sb_con_priv *c);
 

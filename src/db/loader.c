@@ -1,12 +1,132 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <assert.h>
 #include <ctype.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "db/internal.h"
+
+// Options of drivers that are not loaded. Their values are the defaults,
+// because a driver is loaded if one of its options is given.
+
+struct sb__idle {
+    struct sb__idle *next;
+    char *name; // of the driver
+    void *module;
+    struct sb_opts *opts; // a registry without settings
+    void *values;         // filled by its only table
+};
+
+static void idle_free(struct sb__idle *i)
+{
+    sb_opts_free(i->opts);
+    free(i->values);
+    sb__options_close(i->module);
+    free(i->name);
+    free(i);
+}
+
+int sb__idle_add(struct sb_drivers *d, const char *name, struct sb_err *err)
+{
+    const struct sb_driver_options *o;
+    struct sb__idle *i = d->idle;
+    int rc;
+
+    while (i && strcmp(i->name, name) != 0)
+        i = i->next;
+    if (i)
+        return 0;
+    i = calloc(1, sizeof(*i));
+    if (!i)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    i->name = strdup(name);
+    o = sb__options_open(d->dir, name, &i->module);
+    if (!o) {
+        idle_free(i);
+        return 0;
+    }
+    i->opts = sb_opts_new();
+    i->values = calloc(1, o->opts_size ? o->opts_size : 1);
+    rc = i->name && i->opts && i->values
+             ? sb_opts_add(i->opts, o->opts, i->values, err)
+             : sb_err_set(err, SB_ENOMEM, "out of memory");
+    if (rc) {
+        idle_free(i);
+        return rc;
+    }
+    i->next = d->idle;
+    d->idle = i;
+    return 0;
+}
+
+void sb__idle_done(struct sb_drivers *d)
+{
+    while (d->idle) {
+        struct sb__idle *i = d->idle;
+
+        d->idle = i->next;
+        idle_free(i);
+    }
+}
+
+int sb__idle_each(const struct sb_drivers *d, const char *name,
+    int (*visit)(void *arg, const struct sb_opt_view *view), void *arg)
+{
+    for (const struct sb__idle *i = d->idle; i; i = i->next)
+        if (strcmp(i->name, name) == 0)
+            return sb_opts_each(i->opts, visit, arg);
+    return 0;
+}
+
+// Environment variables for client libraries. A library may read them as soon
+// as it is loaded, before a function of its driver can be called. The modules
+// with the options of drivers do not need the libraries, so they say which.
+
+#define SUFFIX "-options.so"
+
+static void set_variable(const char *text)
+{
+    char name[64];
+    size_t len = strcspn(text, "=");
+
+    if (text[len] != '=' || len == 0 || len >= sizeof(name))
+        return;
+    memcpy(name, text, len);
+    name[len] = '\0';
+    setenv(name, text + len + 1, 0);
+}
+
+static void set_variables_of(const char *dir, const char *driver)
+{
+    void *handle;
+    const struct sb_driver_options *o = sb__options_open(dir, driver, &handle);
+
+    for (size_t i = 0; o && o->environment && o->environment[i]; i++)
+        set_variable(o->environment[i]);
+    sb__options_close(handle);
+}
+
+void sb_environ_set(const char *dir)
+{
+    DIR *modules = opendir(dir);
+    struct dirent *e;
+
+    while (modules && (e = readdir(modules)) != NULL) {
+        size_t len = strlen(e->d_name);
+
+        if (len <= strlen(SUFFIX) ||
+            strcmp(e->d_name + len - strlen(SUFFIX), SUFFIX) != 0)
+            continue;
+        e->d_name[len - strlen(SUFFIX)] = '\0';
+        set_variables_of(dir, e->d_name);
+    }
+    if (modules)
+        closedir(modules);
+}
 
 #define CAPS_KNOWN                                                           \
     ((uint64_t)(SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER |                      \

@@ -7,6 +7,7 @@
 #define SB_DB_PROBE_H
 
 #include "db/driver.h"
+#include "base/procstat.h"
 
 struct sb__inst;
 struct sb__probe;
@@ -60,5 +61,27 @@ int sb__probe_counters(
     struct sb__probe *p, const struct sb_counter_sink *to, struct sb_err *err);
 
 const struct sb_driver *sb__probe_driver(const struct sb__probe *p);
+
+// --server-pid: processor time, memory and disk I/O of a local server process,
+// as counters.
+
+struct sb__process {
+    int64_t pid;    // 0: none, or not found yet
+    bool automatic; // "auto": the process that listens at the first server
+    bool warned;    // about what cannot be read
+    uint64_t start_ticks; // of the process, 0: not read yet
+};
+
+// Parses the value: "" for none, "auto", a pid. 0 or SB_EUSAGE, also if the
+// process does not exist.
+int sb__process_init(
+    struct sb__process *p, const char *text, struct sb_err *err);
+// For "auto": looks for the process. address: of the first server, "" if that
+// is not known yet. Logs a warning if there is no such process, and gives up.
+void sb__process_find(struct sb__process *p, const char *address);
+// Passes process.cpu, .rss, .read_bytes and .write_bytes, as far as they can be
+// read, to take(). If the process has ended, this is logged once.
+void sb__process_sample(struct sb__process *p,
+    void (*take)(void *arg, const struct sb_counter *c), void *arg);
 
 #endif

@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "db/internal.h"
-#include "db/process.h"
+#include "db/probe.h"
 #include "db/sampler.h"
 
 #define TARGETS_MAX 32u
@@ -76,7 +76,7 @@ struct sb_sampler {
     pthread_t finder;
 };
 
-// sampler_time.c -------------------------------------------------------------
+// sampler.c -------------------------------------------------------------
 
 // Waits for a change of the sampler, at most until ns. The lock is held.
 void sb__sampler_wait_until(struct sb_sampler *s, uint64_t ns);
@@ -93,7 +93,7 @@ bool sb__sampler_stopped(struct sb_sampler *s);
 // Called last by each thread of the sampler.
 void sb__sampler_thread_ends(struct sb_sampler *s);
 
-// sampler_target.c -----------------------------------------------------------
+// sampler.c -----------------------------------------------------------
 
 // Warns, once, of patterns of --server-stats that match no counter, if each
 // server has been sampled `samples` times, and at least one was.
@@ -104,8 +104,6 @@ bool sb__sampler_same(
 // Returns the first server that has an address, which the null driver has not;
 // NULL: none is known. The lock is held.
 const struct sb__sampler_target *sb__sampler_first(const struct sb_sampler *s);
-// The first attempt to describe the server has ended.
-void sb__sampler_tried(struct sb__sampler_target *t);
 // The thread of a server. arg: its target.
 void *sb__sampler_target_main(void *arg);
 

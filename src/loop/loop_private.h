@@ -9,8 +9,6 @@
 #include <sys/types.h>
 
 #include "kit/spin.h"
-#include "loop/account.h"
-#include "loop/alarm.h"
 #include "loop/context.h"
 #include "loop/fiber.h"
 #include "loop/hold.h"

@@ -99,3 +99,23 @@ void sb_timers_clear(struct sb_timers *t, struct sb_timer *timer)
     if (last != timer)
         sift(t, i - 1, last);
 }
+
+// Steps up and down as parts of the margin; their ratio sets the share of
+// wake-ups that are later than the margin.
+#define UP   8
+#define DOWN (20 * UP)
+
+void sb_alarm_learn(struct sb_alarm *a, uint64_t late)
+{
+    uint64_t m = sb_alarm_margin(a);
+
+    if (late > m)
+        m += m / UP;
+    else
+        m -= m / DOWN;
+    if (m < SB_ALARM_MIN)
+        m = SB_ALARM_MIN;
+    if (m > SB_ALARM_MAX)
+        m = SB_ALARM_MAX;
+    a->margin = m;
+}

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "measure/snap_private.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -8,6 +6,475 @@
 #include <string.h>
 
 #include "kit/array.h"
+#include "measure/loads_private.h"
+#include "measure/snap.h"
+#include "measure/snap_private.h"
+
+// Metrics of scripts in snapshots.
+
+static void add_cell(struct sb_snap_metric *to, const struct sb_metric_cell *c)
+{
+    uint64_t count = sb__load_first(&c->count);
+
+    if (count == 0)
+        return;
+    if (to->count == 0 || sb__load_value(&c->min) < to->min)
+        to->min = sb__load_value(&c->min);
+    if (sb__load_value(&c->max) > to->max)
+        to->max = sb__load_value(&c->max);
+    to->count += count;
+    to->value += sb__load_value(&c->value);
+}
+
+// A sum with an unknown value is unknown, too.
+static void add_gauge(
+    struct sb_snap_metric *to, const struct sb_metric_cell *c, uint64_t now)
+{
+    uint64_t count = sb__load_first(&c->count);
+    uint64_t until = sb__load_first(&c->until);
+
+    to->count += count;
+    if (count > 0)
+        to->value += until && now > until ? NAN : sb__load_value(&c->value);
+}
+
+static int take_metric(struct sb_snap_metric *to, const struct sb_metric *m,
+    const struct sb_stats *s, uint64_t now, bool live)
+{
+    int rc = 0;
+
+    to->kind = m->kind;
+    to->scale = m->scale;
+    for (unsigned i = 0; i < s->users; i++) {
+        if (m->kind == SB_METRIC_GAUGE)
+            add_gauge(to, &m->cell[i], now);
+        else
+            add_cell(to, &m->cell[i]);
+    }
+    for (unsigned i = 0; m->shard && rc == 0 && i < s->shards; i++)
+        rc = sb_hist_snap_add_live(&to->hist, &m->shard[i]);
+    if (live && m->shard)
+        to->count = to->hist.total;
+    return rc;
+}
+
+int sb__snap_take_metrics(
+    struct sb_snap *out, const struct sb_stats *s, bool live)
+{
+    uint32_t n = sb_metrics_count(&s->metrics);
+    int rc = 0;
+
+    if (n == 0)
+        return 0;
+    out->metric = calloc(n, sizeof(*out->metric));
+    if (!out->metric)
+        return SB_ENOMEM;
+    out->nmetrics = n;
+    for (uint32_t i = 0; rc == 0 && i < n; i++)
+        rc = take_metric(
+            &out->metric[i], &s->metrics.metric[i], s, out->ns, live);
+    return rc;
+}
+
+// Takes the extremes of a difference from its histogram, limited by the exact
+// extremes of the whole run.
+static void bounds(struct sb_snap_metric *m)
+{
+    uint64_t lo, hi;
+
+    if (m->kind != SB_METRIC_DISTRIBUTION)
+        return;
+    if (!sb_hist_snap_bounds(&m->hist, &lo, &hi)) {
+        m->min = m->max = 0;
+        return;
+    }
+    if ((double)lo / m->scale > m->min)
+        m->min = (double)lo / m->scale;
+    if ((double)hi / m->scale < m->max && hi >> SB_HIST_TOP_BIT == 0)
+        m->max = (double)hi / m->scale;
+}
+
+static int snap_sub_metrics(struct sb_snap *out, const struct sb_snap *later,
+    const struct sb_snap *earlier)
+{
+    static const struct sb_snap_metric zero;
+    int rc = 0;
+
+    if (later->nmetrics == 0)
+        return 0;
+    out->metric = calloc(later->nmetrics, sizeof(*out->metric));
+    if (!out->metric)
+        return SB_ENOMEM;
+    out->nmetrics = later->nmetrics;
+    for (unsigned i = 0; rc == 0 && i < later->nmetrics; i++) {
+        const struct sb_snap_metric *a = &later->metric[i];
+        const struct sb_snap_metric *b = i < earlier->nmetrics
+                                             ? &earlier->metric[i]
+                                             : &zero;
+        struct sb_snap_metric *m = &out->metric[i];
+
+        m->kind = a->kind;
+        m->scale = a->scale;
+        m->count = a->count - b->count;
+        m->value = a->kind == SB_METRIC_GAUGE ? a->value : a->value - b->value;
+        m->min = a->min;
+        m->max = a->max;
+        rc = sb_hist_snap_sub(&m->hist, &a->hist, &b->hist);
+        bounds(m);
+    }
+    return rc;
+}
+
+static void snap_done_metrics(struct sb_snap *s)
+{
+    for (unsigned i = 0; s->metric && i < s->nmetrics; i++)
+        sb_hist_snap_done(&s->metric[i].hist);
+    free(s->metric);
+}
+
+double sb_snap_metric_percentile(const struct sb_snap_metric *m, double pct)
+{
+    double v = sb_hist_snap_percentile(&m->hist, pct, UINT64_MAX) / m->scale;
+
+    if (m->hist.total == 0)
+        return 0;
+    if (v < m->min)
+        return m->min;
+    return v > m->max || pct >= 100 ? m->max : v;
+}
+
+// A minimum of 0 with a maximum of 0 means that there was no time.
+static void widen(
+    uint64_t *min, uint64_t *max, uint64_t from_min, uint64_t from_max)
+{
+    if (from_min == 0 && from_max == 0)
+        return;
+    if ((*min == 0 && *max == 0) || from_min < *min)
+        *min = from_min;
+    if (from_max > *max)
+        *max = from_max;
+}
+
+static int add_events(struct sb_snap *to, const struct sb_snap *from)
+{
+    int rc = sb_hist_snap_add(&to->service, &from->service);
+
+    widen(&to->service_min, &to->service_max, from->service_min,
+        from->service_max);
+    widen(&to->response_min, &to->response_max, from->response_min,
+        from->response_max);
+    widen(&to->lag_min, &to->lag_max, from->lag_min, from->lag_max);
+    widen(&to->client_delay_min, &to->client_delay_max, from->client_delay_min,
+        from->client_delay_max);
+    to->has_client_delay |= from->has_client_delay;
+    if (rc == 0)
+        rc = sb_hist_snap_add(&to->response, &from->response);
+    if (rc == 0)
+        rc = sb_hist_snap_add(&to->client_delay, &from->client_delay);
+    return rc ? rc : sb_hist_snap_add(&to->lag, &from->lag);
+}
+
+static void add_counts(struct sb_snap *to, const struct sb_snap *from)
+{
+    to->ns = to->ns > from->ns ? to->ns : from->ns;
+    to->scheduled += from->scheduled;
+    to->skipped += from->skipped;
+    to->unfinished += from->unfinished;
+    to->queue += from->queue;
+    to->running += from->running;
+#define X(name) to->c.name += from->c.name;
+    SB_COUNTER_MAP(X)
+#undef X
+}
+
+static int append(
+    uint64_t **list, unsigned n, const uint64_t *more, unsigned nmore)
+{
+    uint64_t *v = realloc(*list, (n + nmore + 1) * sizeof(*v));
+
+    if (!v)
+        return SB_ENOMEM;
+    *list = v;
+    if (more)
+        memcpy(v + n, more, nmore * sizeof(*v));
+    else
+        memset(v + n, 0, nmore * sizeof(*v));
+    return 0;
+}
+
+static int add_users(struct sb_snap *to, const struct sb_snap *from)
+{
+    unsigned n = to->users, more = from->users;
+
+    // Intervals have no users.
+    if (!to->user_events && !from->user_events)
+        return 0;
+    int rc = append(&to->user_events, n, from->user_events, more);
+
+    if (rc == 0)
+        rc = append(&to->user_ns, n, from->user_ns, more);
+    if (rc == 0)
+        rc = append(&to->user_min, n, from->user_min, more);
+    if (rc == 0)
+        rc = append(&to->user_max, n, from->user_max, more);
+    if (rc == 0)
+        to->users += more;
+    return rc;
+}
+
+static int add_operation(struct sb_snap_op *to, const struct sb_snap_op *from)
+{
+    to->count += from->count;
+    to->errors += from->errors;
+    to->ns += from->ns;
+    to->hits += from->hits;
+    to->misses += from->misses;
+    to->rows += from->rows;
+    to->failed += from->failed;
+    to->restarts += from->restarts;
+    if (from->count > 0 && to->count == from->count) {
+        to->min = from->min;
+        to->max = from->max;
+    } else if (from->count > 0) {
+        to->min = from->min < to->min ? from->min : to->min;
+        to->max = from->max > to->max ? from->max : to->max;
+    }
+    return sb_hist_snap_add(&to->hist, &from->hist);
+}
+
+int sb_snap_add_op(struct sb_snap *to, struct sb_stats *to_stats,
+    const char *name, enum sb_op_kind kind, const struct sb_snap_op *from)
+{
+    int n = sb_stats_op(to_stats, name, kind);
+    struct sb_snap_op *list = sb_array_least(
+        to->op, &to->nops, (unsigned)n + 1, sizeof(*list));
+
+    assert(n >= 0); // the rest has a place, too
+    if (!list)
+        return SB_ENOMEM;
+    to->op = list;
+    return add_operation(&list[n], from);
+}
+
+static int add_operations(struct sb_snap *to, struct sb_stats *to_stats,
+    const struct sb_snap *from, const struct sb_stats *from_stats)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && from->op && i < from->nops; i++)
+        rc = sb_snap_add_op(to, to_stats, from_stats->op[i].name,
+            from_stats->op[i].kind, &from->op[i]);
+    return rc;
+}
+
+// Of a code that both have, the sample is that of the first occurrence.
+static int add_codes(
+    struct sb_snap *to, const struct sb_snap *from, uint64_t later_ns)
+{
+    for (unsigned i = 0; i < from->ncodes; i++) {
+        const struct sb_snap_code *f = &from->code[i];
+        uint64_t first = f->first_ns + later_ns;
+        struct sb_snap_code *c = (struct sb_snap_code *)sb__snap_code_find(
+            to, f->native, f->state, f->driver);
+
+        // A loss alone belongs to an interval: see sb_snap_sub().
+        if (!c && f->count == 0)
+            continue;
+        if (!c) {
+            c = sb__snap_code_new(to);
+            if (!c)
+                return SB_ENOMEM;
+            *c = *f;
+            c->first_ns = first;
+            continue;
+        }
+        uint64_t count = c->count + f->count, losses = c->lost + f->lost;
+        if (first < c->first_ns) {
+            *c = *f;
+            c->first_ns = first;
+        }
+        c->count = count;
+        c->lost = losses;
+    }
+    return 0;
+}
+
+// Metrics ---------------------------------------------------------------------
+
+struct rescale {
+    struct sb_hist_snap *to;
+    double factor;
+    int rc;
+};
+
+static void add_bucket(void *arg, uint64_t low, uint64_t width, uint64_t count)
+{
+    struct rescale *r = arg;
+    double value = ((double)low + (double)(width - 1) / 2) * r->factor;
+
+    if (r->rc == 0)
+        r->rc = sb_hist_snap_put(r->to,
+            sb_hist_index(value < 0x1p48 ? (uint64_t)value : UINT64_MAX),
+            count);
+}
+
+static int add_distribution(
+    struct sb_snap_metric *to, const struct sb_snap_metric *from)
+{
+    struct rescale r = { &to->hist, to->scale / from->scale, 0 };
+
+    if (from->count > 0) {
+        to->min = to->count && to->min < from->min ? to->min : from->min;
+        to->max = to->count && to->max > from->max ? to->max : from->max;
+    }
+    if (to->scale == from->scale)
+        return sb_hist_snap_add(&to->hist, &from->hist);
+    sb_hist_snap_each(&from->hist, add_bucket, &r);
+    return r.rc;
+}
+
+int sb_snap_add_metric(struct sb_snap *to, struct sb_stats *to_stats,
+    const struct sb_metric_def *def, const struct sb_snap_metric *from,
+    struct sb_err *err)
+{
+    int n = sb_metrics_add(&to_stats->metrics, def, err);
+    struct sb_snap_metric *list, *m;
+    int rc = 0;
+
+    if (n < 0)
+        return n;
+    list = sb_array_least(
+        to->metric, &to->nmetrics, (unsigned)n + 1, sizeof(*list));
+    if (!list)
+        return SB_ENOMEM;
+    to->metric = list;
+    m = &list[n];
+    m->kind = to_stats->metrics.metric[n].kind;
+    m->scale = to_stats->metrics.metric[n].scale;
+    if (m->kind == SB_METRIC_DISTRIBUTION)
+        rc = add_distribution(m, from);
+    m->count += from->count;
+    // The rest of the table counts values, whatever they are.
+    m->value += m->kind == SB_METRIC_REST &&
+                        from->kind == SB_METRIC_DISTRIBUTION
+                    ? (double)from->count
+                    : from->value;
+    return rc;
+}
+
+static int add_metrics(struct sb_snap *to, struct sb_stats *to_stats,
+    const struct sb_snap *from, const struct sb_stats *from_stats,
+    struct sb_err *err)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < from->nmetrics; i++) {
+        const struct sb_metric *m = &from_stats->metrics.metric[i];
+        const struct sb_metric_def def = { .name = m->name,
+            // A counter that has the same name and meaning.
+            .kind = m->kind == SB_METRIC_REST ? SB_METRIC_COUNTER : m->kind,
+            .unit = m->unit,
+            .help = m->help,
+            .largest = sb_metric_largest(m->scale) };
+
+        rc = sb_snap_add_metric(to, to_stats, &def, &from->metric[i], err);
+    }
+    return rc;
+}
+
+int sb_snap_add(struct sb_snap *to, struct sb_stats *to_stats,
+    const struct sb_snap *from, const struct sb_stats *from_stats,
+    uint64_t later_ns, struct sb_err *err)
+{
+    int rc = add_events(to, from);
+
+    add_counts(to, from);
+    if (rc == 0)
+        rc = add_users(to, from);
+    if (rc == 0)
+        rc = add_operations(to, to_stats, from, from_stats);
+    if (rc == 0)
+        rc = add_codes(to, from, later_ns);
+    if (rc == SB_ENOMEM)
+        return sb_err_set(err, rc, "out of memory");
+    return rc ? rc : add_metrics(to, to_stats, from, from_stats, err);
+}
+
+// Intervals of one run --------------------------------------------------------
+
+static int add_metric(
+    struct sb_snap_metric *to, const struct sb_snap_metric *from)
+{
+    bool first = to->count == 0;
+
+    // No rank with this metric has reported in this interval.
+    if (from->count == 0 && from->scale == 0)
+        return 0;
+    assert(first || from->count == 0 ||
+           (to->kind == from->kind && to->scale == from->scale));
+    to->kind = from->kind;
+    to->scale = from->scale;
+    if (from->count > 0 && (first || from->min < to->min))
+        to->min = from->min;
+    if (from->count > 0 && (first || from->max > to->max))
+        to->max = from->max;
+    to->count += from->count;
+    if (from->kind == SB_METRIC_GAUGE)
+        to->value = from->value;
+    else
+        to->value += from->value;
+    return sb_hist_snap_add(&to->hist, &from->hist);
+}
+
+static int add_all_operations(struct sb_snap *to, const struct sb_snap *from)
+{
+    struct sb_snap_op *list;
+    int rc = 0;
+
+    if (!from->op || from->nops == 0)
+        return 0;
+    list = sb_array_least(to->op, &to->nops, from->nops, sizeof(*list));
+    if (!list)
+        return SB_ENOMEM;
+    to->op = list;
+    for (unsigned i = 0; rc == 0 && i < from->nops; i++)
+        rc = add_operation(&list[i], &from->op[i]);
+    return rc;
+}
+
+static int add_all_metrics(struct sb_snap *to, const struct sb_snap *from)
+{
+    struct sb_snap_metric *list;
+    int rc = 0;
+
+    if (from->nmetrics == 0)
+        return 0;
+    list = sb_array_least(
+        to->metric, &to->nmetrics, from->nmetrics, sizeof(*list));
+    if (!list)
+        return SB_ENOMEM;
+    to->metric = list;
+    for (unsigned i = 0; rc == 0 && i < from->nmetrics; i++)
+        rc = add_metric(&list[i], &from->metric[i]);
+    return rc;
+}
+
+int sb_snap_add_interval(struct sb_snap *to, const struct sb_snap *from)
+{
+    uint64_t ns = to->ns + from->ns;
+    int rc = add_events(to, from);
+
+    add_counts(to, from);
+    to->ns = ns;
+    to->unfinished = from->unfinished;
+    to->queue = from->queue;
+    to->running = from->running;
+    if (rc == 0)
+        rc = add_all_operations(to, from);
+    if (rc == 0)
+        rc = add_all_metrics(to, from);
+    return rc ? rc : add_codes(to, from, 0);
+}
 
 const struct sb_snap_code *sb__snap_code_find(
     const struct sb_snap *s, int native, const char *state, const char *driver)
@@ -43,7 +510,7 @@ void sb_snap_done(struct sb_snap *s)
         sb_hist_snap_done(&s->op[i].hist);
     free(s->op);
     free(s->code);
-    sb__snap_done_metrics(s);
+    snap_done_metrics(s);
     free(s->user_events);
     free(s->user_ns);
     free(s->user_min);
@@ -244,7 +711,7 @@ int sb_snap_sub(struct sb_snap *out, const struct sb_snap *later,
     if (rc == 0)
         rc = sub_codes(out, later, earlier);
     if (rc == 0)
-        rc = sb__snap_sub_metrics(out, later, earlier);
+        rc = snap_sub_metrics(out, later, earlier);
     if (rc)
         sb_snap_done(out);
     return rc;

@@ -17,11 +17,8 @@ struct sb_snap_code *sb__snap_code_new(struct sb_snap *s);
 void sb__snap_bounds(
     const struct sb_hist_snap *h, uint64_t *min, uint64_t *max);
 
-// snap_metric.c. live: users are writing. 0 or SB_ENOMEM.
+// snap.c. live: users are writing. 0 or SB_ENOMEM.
 int sb__snap_take_metrics(
     struct sb_snap *out, const struct sb_stats *s, bool live);
-int sb__snap_sub_metrics(struct sb_snap *out, const struct sb_snap *later,
-    const struct sb_snap *earlier);
-void sb__snap_done_metrics(struct sb_snap *s);
 
 #endif

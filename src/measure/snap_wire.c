@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "measure/snap_add.h"
+#include "measure/snap.h"
 #include "measure/snap_private.h"
 
 // Writing ---------------------------------------------------------------------

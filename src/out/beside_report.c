@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "out/json_private.h"
-#include "out/result_private.h"
+#include "out/json_parts.h"
 
 static const char *const phase_names[] = { "before", "during", "edges",
     "after" };
@@ -233,7 +232,7 @@ static double number_of(const json_t *o, const char *name)
     const json_t *value = json_object_get(o, name);
     uint64_t n;
 
-    if (sb__result_is_count(value, &n)) // text beyond 2^53
+    if (sb__json_is_count(value, &n)) // text beyond 2^53
         return (double)n;
     return json_is_number(value) ? json_number_value(value) : NAN;
 }

@@ -53,4 +53,17 @@ int sb_hdr_interval(struct sb_hdr *h, const char *tag, double from,
 int sb_hdr_encode(
     struct sb_hdr *h, const struct sb_hist_snap *hist, struct sb_buf *out);
 
+// The percentile table of HdrHistogram, which hdr-plot and the HdrHistogram
+// plotter draw: value, percentile, number of values up to it.
+
+// Writes the table of a histogram, values in milliseconds: five rows for each
+// halving of the distance to 100 %, then mean, standard deviation, maximum and
+// total. All figures come from the buckets: the value of a row is the highest
+// one of its bucket, and the mean uses the middles of the buckets. Values have
+// three decimals, or more if there are values below 0.1 ms. An empty histogram
+// gives a table without rows. 0, or SB_ESYS if a write failed. Flushes the
+// stream. One thread at a time.
+int sb_hgrm_write(
+    FILE *out, const struct sb_hist_snap *hist, struct sb_err *err);
+
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "out/hdr.h"
-#include "out/hgrm.h"
 #include "out/reporter.h"
 #include "out/target.h"
 

@@ -1,13 +1,519 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "out/json_private.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/search.h"
 #include "out/assert.h"
 #include "out/beside_report.h"
+#include "out/division.h"
+#include "out/json_parts.h"
+#include "out/result_private.h"
+
+// Latencies and counters in a result file: of a run, a stage, an operation.
+
+static const struct {
+    const char *name;
+    double pct;
+} percentiles[] = {
+    { "1", 1 },
+    { "5", 5 },
+    { "10", 10 },
+    { "25", 25 },
+    { "50", 50 },
+    { "75", 75 },
+    { "90", 90 },
+    { "95", 95 },
+    { "99", 99 },
+    { "99.9", 99.9 },
+    { "99.99", 99.99 },
+    { "99.999", 99.999 },
+    { "100", 100 },
+};
+
+static json_t *percentile_object(const struct sb_hist_snap *h, uint64_t max)
+{
+    json_t *o = json_object();
+    bool ok = o != NULL;
+
+    for (size_t i = 0; ok && i < sizeof(percentiles) / sizeof(percentiles[0]);
+         i++)
+        ok = sb__json_set(o, percentiles[i].name,
+            h->total ? sb_json_number(round(
+                           sb_hist_snap_percentile(h, percentiles[i].pct, max)))
+                     : json_null());
+    return sb__json_complete(o, ok);
+}
+
+struct buckets {
+    json_t *array;
+    bool ok;
+};
+
+static void add_bucket(void *arg, uint64_t low, uint64_t width, uint64_t count)
+{
+    struct buckets *b = arg;
+    json_t *triple = json_array();
+
+    b->ok = b->ok && sb__json_append(triple, sb_json_count(low)) &&
+            sb__json_append(triple, sb_json_count(low + width - 1)) &&
+            sb__json_append(triple, sb_json_count(count));
+    b->ok = sb__json_append(b->array, triple) && b->ok;
+}
+
+// Triples of lowest value, highest value and count.
+static json_t *json_histogram(const struct sb_hist_snap *h)
+{
+    struct buckets b = { json_array(), true };
+
+    sb_hist_snap_each(h, add_bucket, &b);
+    return sb__json_complete(b.array, b.ok);
+}
+
+// As sb_json_latency(), without the histogram.
+static json_t *json_latency_figures(const char *kind,
+    const struct sb_hist_snap *h, uint64_t min, uint64_t sum, uint64_t max)
+{
+    json_t *o = json_object();
+    uint64_t n = h->total;
+    bool ok = sb__json_set_text(o, "kind", kind) &&
+              sb__json_set_count(o, "count", n) &&
+              sb__json_set(o, "min", n ? sb_json_count(min) : json_null()) &&
+              sb__json_set(o, "avg",
+                  n ? sb_json_number((double)sum / (double)n) : json_null()) &&
+              sb__json_set(o, "max", n ? sb_json_count(max) : json_null()) &&
+              sb__json_set_count(o, "sum", sum) &&
+              sb__json_set(o, "percentiles", percentile_object(h, max));
+
+    return sb__json_complete(o, ok);
+}
+
+json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
+    uint64_t min, uint64_t sum, uint64_t max)
+{
+    json_t *o = json_latency_figures(kind, h, min, sum, max);
+
+    return sb__json_complete(
+        o, sb__json_set(o, "histogram", json_histogram(h)));
+}
+
+// The counters of a run or a stage: an object.
+static json_t *json_counters(const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+    json_t *o = json_object();
+    bool ok = sb__json_set_count(o, "scheduled", s->scheduled) &&
+              sb__json_set_count(o, "skipped", s->skipped) &&
+              sb__json_set_count(o, "unfinished", s->unfinished) &&
+              sb__json_set_count(o, "queue", r->queue);
+
+#define X(name) ok = ok && sb__json_set_count(o, #name, s->c.name);
+    SB_COUNTER_MAP(X)
+#undef X
+    return sb__json_complete(o, ok);
+}
+
+// What the latencies of events are in this report: "response"
+// or "service".
+static const char *json_latency_kind(const struct sb_report *r)
+{
+    return r->open_loop ? "response" : "service";
+}
+
+// The metrics of a script in a result file.
+
+static json_t *metric_percentiles(const struct sb_snap_metric *m)
+{
+    static const struct {
+        const char *name;
+        double pct;
+    } list[] = { { "1", 1 }, { "5", 5 }, { "25", 25 }, { "50", 50 },
+        { "75", 75 }, { "95", 95 }, { "99", 99 }, { "99.9", 99.9 },
+        { "100", 100 } };
+    json_t *o = json_object();
+    bool ok = o != NULL;
+
+    for (size_t i = 0; ok && i < sizeof(list) / sizeof(list[0]); i++)
+        ok = sb__json_set(o, list[i].name,
+            m->count ? sb_json_number(sb_snap_metric_percentile(m, list[i].pct))
+                     : json_null());
+    return sb__json_complete(o, ok);
+}
+
+static json_t *if_any(const struct sb_snap_metric *m, double value)
+{
+    return m->count ? sb_json_number(value) : json_null();
+}
+
+static bool set_distribution(json_t *o, const struct sb_snap_metric *m)
+{
+    return sb__json_set(o, "count", sb_json_count(m->count)) &&
+           sb__json_set(o, "sum", sb_json_number(m->value)) &&
+           sb__json_set(o, "min", if_any(m, m->min)) &&
+           sb__json_set(o, "avg",
+               if_any(m, m->count ? m->value / (double)m->count : 0)) &&
+           sb__json_set(o, "max", if_any(m, m->max)) &&
+           sb__json_set(o, "percentiles", metric_percentiles(m)) &&
+           sb__json_set(o, "scale", sb_json_number(m->scale)) &&
+           sb__json_set(o, "histogram", json_histogram(&m->hist));
+}
+
+static json_t *metric(
+    const struct sb_metric *def, const struct sb_snap_metric *m)
+{
+    static const char *const kinds[] = { [SB_METRIC_COUNTER] = "counter",
+        [SB_METRIC_GAUGE] = "gauge",
+        [SB_METRIC_DISTRIBUTION] = "distribution",
+        [SB_METRIC_REST] = "counter" };
+    json_t *o = json_object();
+    bool ok = sb__json_set(o, "name", sb_json_text(def->name)) &&
+              sb__json_set(o, "kind", json_string(kinds[m->kind])) &&
+              sb__json_set(o, "unit", sb_json_text(def->unit)) &&
+              sb__json_set(o, "help", sb_json_text(def->help));
+
+    if (ok && m->kind == SB_METRIC_DISTRIBUTION)
+        ok = set_distribution(o, m);
+    else if (ok)
+        ok = sb__json_set(o, m->kind == SB_METRIC_GAUGE ? "value" : "sum",
+            sb_json_number(m->value));
+    return sb__json_complete(o, ok);
+}
+
+// The metrics of the script: an array.
+static json_t *json_metrics(const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && r->stats && i < s->nmetrics; i++)
+        ok = json_array_append_new(
+                 a, metric(&r->stats->metrics.metric[i], &s->metric[i])) == 0;
+    return sb__json_complete(a, ok);
+}
+
+// The ranks of a run in a result file.
+
+static json_t *ms(double ns)
+{
+    return sb_json_number(ns / 1e6);
+}
+
+static json_t *latency(const struct sb_rank_figures *f)
+{
+    json_t *o = json_object(), *p = json_object();
+    bool ok = sb__json_set(o, "mean", ms(f->mean)) &&
+              sb__json_set(o, "max", ms(f->max));
+    char name[32];
+
+    for (unsigned i = 0; ok && i < SB_RANK_PERCENTILES; i++) {
+        snprintf(name, sizeof(name), "%g", sb_rank_percentiles[i]);
+        ok = sb__json_set(p, name, ms(f->percentile[i]));
+    }
+    ok = sb__json_set(o, "percentiles", p) && ok;
+    return sb__json_complete(o, ok);
+}
+
+static json_t *rank(const struct sb_rank_figures *f, unsigned number)
+{
+    json_t *o = json_object();
+    bool ok = sb__json_set(o, "rank", sb_json_count(number)) &&
+              sb__json_set(o, "host", sb_json_text(f->host)) &&
+              sb__json_set(o, "lost", json_boolean(f->lost)) &&
+              sb__json_set(o, "threads", sb_json_count(f->users)) &&
+              sb__json_set(o, "events", sb_json_count(f->events)) &&
+              sb__json_set(o, "failed_events", sb_json_count(f->failed)) &&
+              sb__json_set(o, "latency", f->lost ? json_null() : latency(f)) &&
+              sb__json_set(o, "cpu_seconds", sb_json_number(f->cpu_s)) &&
+              sb__json_set(o, "processors", sb_json_count(f->processors)) &&
+              sb__json_set(o, "clock_offset", ms((double)f->offset_ns)) &&
+              sb__json_set(o, "clock_error", ms((double)f->error_ns));
+
+    return sb__json_complete(o, ok);
+}
+
+static json_t *ranks(const struct sb_report *whole)
+{
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && i < whole->nranks; i++)
+        ok = json_array_append_new(a, rank(&whole->ranks[i], i)) == 0;
+    return sb__json_complete(a, ok);
+}
+
+static json_t *reported(const struct sb_report *whole)
+{
+    uint64_t events;
+
+    if (!sb_ranks_reported(whole->ranks, whole->nranks, &events))
+        return json_null();
+    return sb_json_count(events);
+}
+
+json_t *sb_json_division(const struct sb_rank_figures *f, unsigned n)
+{
+    struct sb_division d;
+
+    if (!sb_division_of(&d, f, n))
+        return json_null();
+    json_t *o = json_object();
+    bool ok = sb__json_set(o, "load", sb_json_number(d.load)) &&
+              sb__json_set(o, "wait", ms(d.wait)) &&
+              sb__json_set(o, "wait_undivided", ms(d.wait_undivided)) &&
+              sb__json_set(o, "cost", ms(d.cost));
+
+    return sb__json_complete(o, ok);
+}
+
+// sets the members of o that tell what the ranks did. False: out
+// of memory.
+static bool json_set_ranks(json_t *o, const struct sb_report *whole)
+{
+    // The division is that of a whole run, not of stages.
+    unsigned n = whole->nstages ? 0 : whole->nranks;
+
+    return sb__json_set(o, "ranks", ranks(whole)) &&
+           sb__json_set(o, "ranks_reported", reported(whole)) &&
+           sb__json_set(o, "division", sb_json_division(whole->ranks, n));
+}
+
+// The totals of each stage of --stages in a result file.
+
+static json_t *range(double from, double to)
+{
+    json_t *a = json_array();
+    bool ok = json_array_append_new(a, sb_json_number(from)) == 0 &&
+              json_array_append_new(a, sb_json_number(to)) == 0;
+
+    return sb__json_complete(a, ok);
+}
+
+static json_t *workload(
+    const struct sb_report *r, const struct sb_snap_op *op, const char *name)
+{
+    json_t *o = json_object();
+    bool ok = sb__json_set(o, "name", sb_json_text(name)) &&
+              sb__json_set(o, "errors", sb_json_count(op->errors)) &&
+              sb__json_set(o, "failed", sb_json_count(op->failed)) &&
+              sb__json_set(o, "restarts", sb_json_count(op->restarts)) &&
+              sb__json_set(o, "latency",
+                  sb_json_latency(json_latency_kind(r), &op->hist, op->min,
+                      op->ns, op->max));
+
+    return sb__json_complete(o, ok);
+}
+
+// The workloads of a mix that did something in the stage.
+static json_t *workloads(const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && s->op && r->stats && i < s->nops; i++) {
+        const struct sb_op *op = &r->stats->op[i];
+
+        if (op->kind == SB_OP_WORKLOAD && sb_snap_op_occurred(&s->op[i]))
+            ok = json_array_append_new(a, workload(r, &s->op[i], op->name)) ==
+                 0;
+    }
+    return sb__json_complete(a, ok);
+}
+
+static json_t *stage(const struct sb_report *r)
+{
+    json_t *o = json_object();
+    bool mix = r->stage_mix && r->stage_mix[0];
+    bool ok = sb__json_set(o, "name", sb_json_text(r->stage_name)) &&
+              sb__json_set(
+                  o, "start", sb_json_number(r->total_s - r->interval_s)) &&
+              sb__json_set(o, "seconds", sb_json_number(r->interval_s)) &&
+              sb__json_set(
+                  o, "threads", range(r->stage_users[0], r->stage_users[1])) &&
+              sb__json_set(o, "rate",
+                  r->open_loop ? range(r->stage_rate[0], r->stage_rate[1])
+                               : json_null()) &&
+              (!mix || sb__json_set(o, "mix", sb_json_text(r->stage_mix))) &&
+              sb__json_set(o, "counters", json_counters(r)) &&
+              sb__json_set(o, "latency",
+                  sb_json_latency(json_latency_kind(r), r->latency, r->lat_min,
+                      r->lat_sum, r->lat_max)) &&
+              (!mix || sb__json_set(o, "workloads", workloads(r)));
+
+    return sb__json_complete(o, ok);
+}
+
+json_t *sb__json_stages(const struct sb_report *whole)
+{
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && i < whole->nstages; i++)
+        ok = json_array_append_new(a, stage(&whole->stages[i])) == 0;
+    return sb__json_complete(a, ok);
+}
+
+// How a run found its rate, in result files: written and read.
+
+// The names of enum sb_search_end in files.
+static const char *const ends[] = {
+    [SB_SEARCH_GOES_ON] = "interrupted",
+    [SB_SEARCH_FOUND] = "found",
+    [SB_SEARCH_BELOW] = "below",
+    [SB_SEARCH_ABOVE] = "above",
+    [SB_SEARCH_EXHAUSTED] = "exhausted",
+};
+
+#define ENDS (sizeof(ends) / sizeof(ends[0]))
+
+static bool set_number(json_t *o, const char *name, double value)
+{
+    return sb__json_set(o, name, sb_json_number(value));
+}
+
+static json_t *trial_value(const struct sb_search_trial *t)
+{
+    json_t *o = json_object();
+    bool ok = set_number(o, "rate", t->rate) &&
+              set_number(o, "value", t->value) &&
+              sb__json_set(o, "kept", json_boolean(t->kept)) &&
+              sb__json_set(o, "queue_grew", json_boolean(t->grew)) &&
+              sb__json_set(o, "missed",
+                  t->missed == SB_SEARCH_NONE
+                      ? json_null()
+                      : json_integer((json_int_t)t->missed));
+
+    return sb__json_complete(o, ok);
+}
+
+static json_t *trial_list(const struct sb_rate_search *f)
+{
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && i < f->trials; i++)
+        ok = json_array_append_new(a, trial_value(&f->trial[i])) == 0;
+    return sb__json_complete(a, ok);
+}
+
+static bool set_search(json_t *o, const struct sb_rate_search *f)
+{
+    const struct sb_search_result *r = &f->result;
+    bool known = r->trials > 0;
+
+    return sb__json_set(o, "limit", sb_json_text(f->limit)) &&
+           sb__json_set(o, "unit", sb_json_text(f->unit)) &&
+           sb__json_set(o, "end", json_string(ends[r->end])) &&
+           set_number(o, "highest", known ? r->rate : NAN) &&
+           set_number(o, "low", known ? r->low : NAN) &&
+           set_number(o, "high", known ? r->high : NAN) &&
+           set_number(o, "safe", known ? r->safe : NAN) &&
+           sb__json_set(
+               o, "bounds", json_pack("[f, f]", f->lowest, f->highest)) &&
+           sb__json_set(o, "measured_kept",
+               f->judged ? json_boolean(f->kept) : json_null()) &&
+           set_number(o, "measured_value", f->judged ? f->value : NAN) &&
+           sb__json_set(o, "trials", trial_list(f));
+}
+
+// How the run found its rate: the member "search".
+static json_t *json_search(const struct sb_rate_search *f)
+{
+    json_t *o = json_object();
+    bool ok = set_number(o, "percent", f->percent > 0 ? f->percent : NAN) &&
+              set_number(o, "maximum", f->max > 0 ? f->max : NAN) &&
+              set_number(o, "rate", f->rate > 0 ? f->rate : NAN);
+
+    if (ok && f->limit)
+        ok = set_search(o, f);
+    return sb__json_complete(o, ok);
+}
+
+// Reading ---------------------------------------------------------------------
+
+static double number_of(const json_t *o, const char *name)
+{
+    const json_t *v = json_object_get(o, name);
+
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static double positive(const json_t *o, const char *name)
+{
+    double v = number_of(o, name);
+
+    return v > 0 ? v : 0;
+}
+
+static enum sb_search_end end_of(const json_t *o)
+{
+    const char *name = json_string_value(json_object_get(o, "end"));
+
+    for (size_t i = 0; name && i < ENDS; i++)
+        if (strcmp(ends[i], name) == 0)
+            return (enum sb_search_end)i;
+    return SB_SEARCH_GOES_ON;
+}
+
+static int read_trials(struct sb_result_run *r, const json_t *list)
+{
+    struct sb_rate_search *f = &r->search;
+    size_t n = json_array_size(list);
+
+    r->trials = calloc(n ? n : 1, sizeof(*r->trials));
+    if (!r->trials)
+        return SB_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *t = json_array_get(list, i);
+        const json_t *missed = json_object_get(t, "missed");
+
+        r->trials[i] = (struct sb_search_trial){
+            .rate = number_of(t, "rate"),
+            .value = number_of(t, "value"),
+            .kept = json_is_true(json_object_get(t, "kept")),
+            .grew = json_is_true(json_object_get(t, "queue_grew")),
+            .missed = json_is_integer(missed)
+                          ? (unsigned)json_integer_value(missed)
+                          : SB_SEARCH_NONE,
+        };
+        f->result.kept += r->trials[i].kept;
+    }
+    f->trial = r->trials;
+    f->trials = f->result.trials = (unsigned)n;
+    return 0;
+}
+
+int sb__result_read_search(struct sb_result_run *r)
+{
+    const json_t *o = json_object_get(r->json, "search");
+    const json_t *bounds = json_object_get(o, "bounds");
+    const json_t *kept = json_object_get(o, "measured_kept");
+    const char *unit = json_string_value(json_object_get(o, "unit"));
+
+    if (!json_is_object(o))
+        return 0;
+    r->search = (struct sb_rate_search){
+        .percent = positive(o, "percent"),
+        .max = positive(o, "maximum"),
+        .rate = positive(o, "rate"),
+        .limit = json_string_value(json_object_get(o, "limit")),
+        .unit = unit ? unit : "",
+        .lowest = json_number_value(json_array_get(bounds, 0)),
+        .highest = json_number_value(json_array_get(bounds, 1)),
+        .judged = json_is_boolean(kept),
+        .kept = json_is_true(kept),
+        .value = number_of(o, "measured_value"),
+        .result = { .end = end_of(o),
+            .rate = number_of(o, "highest"),
+            .low = number_of(o, "low"),
+            .high = number_of(o, "high"),
+            .safe = number_of(o, "safe") },
+    };
+    r->report.search = &r->search;
+    return read_trials(r, json_object_get(o, "trials"));
+}
 
 // Facts -----------------------------------------------------------------------
 
@@ -280,7 +786,7 @@ static json_t *operation(
     const struct sb_op *of = &r->stats->op[i];
     // Those of a mix: whole events.
     bool workload = of->kind == SB_OP_WORKLOAD;
-    const char *times = workload ? sb__json_latency_kind(r) : "service";
+    const char *times = workload ? json_latency_kind(r) : "service";
     json_t *o = json_object();
     bool ok = sb__json_set_text(o, "name", of->name) &&
               sb__json_set_text(o, "kind", kinds[of->kind]) &&
@@ -289,12 +795,12 @@ static json_t *operation(
               sb__json_set_count(o, "misses", op->misses) &&
               sb__json_set_count(o, "rows", op->rows) &&
               sb__json_set(o, "latency",
-                  sb__json_latency_figures(
+                  json_latency_figures(
                       times, &op->hist, op->min, op->ns, op->max));
 
     if (with_histogram)
         ok = ok && sb__json_set(json_object_get(o, "latency"), "histogram",
-                       sb__json_histogram(&op->hist));
+                       json_histogram(&op->hist));
     if (workload)
         ok = ok && sb__json_set_count(o, "failed", op->failed) &&
              sb__json_set_count(o, "restarts", op->restarts);
@@ -345,13 +851,13 @@ static json_t *errors(const struct sb_report *r)
 static json_t *common_totals(const struct sb_report *r, bool with_histograms)
 {
     json_t *o = json_object();
-    bool ok = sb__json_set(o, "counters", sb__json_counters(r)) &&
+    bool ok = sb__json_set(o, "counters", json_counters(r)) &&
               sb__json_set(o, "latency",
-                  sb_json_latency(sb__json_latency_kind(r), r->latency,
-                      r->lat_min, r->lat_sum, r->lat_max)) &&
+                  sb_json_latency(json_latency_kind(r), r->latency, r->lat_min,
+                      r->lat_sum, r->lat_max)) &&
               sb__json_set(o, "operations", operations(r, with_histograms)) &&
               sb__json_set(o, "errors", errors(r)) &&
-              sb__json_set(o, "metrics", sb_json_metrics(r));
+              sb__json_set(o, "metrics", json_metrics(r));
 
     return sb__json_complete(o, ok);
 }
@@ -384,9 +890,9 @@ json_t *sb_json_totals(const struct sb_report *r)
         sb__json_set(o, "stages", sb__json_stages(r));
 
     if (r->nranks)
-        ok = sb__json_set_ranks(o, r) && ok;
+        ok = json_set_ranks(o, r) && ok;
     if (r->search)
-        ok = sb__json_set(o, "search", sb__json_search(r->search)) && ok;
+        ok = sb__json_set(o, "search", json_search(r->search)) && ok;
     return sb__json_complete(o, ok);
 }
 

@@ -8,21 +8,11 @@
 
 #include <jansson.h>
 
+#include "out/json_value.h"
 #include "out/reporter.h"
 
 // Version of the format of result files.
 #define SB_RESULT_VERSION 1
-
-// How numbers and members are written.
-#define SB_JSON_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
-
-// Returns a string; bytes that are not UTF-8 are replaced, so it never fails
-// but for lack of memory.
-json_t *sb_json_text(const char *text);
-// Integers beyond 2^53 become strings, which no reader rounds.
-json_t *sb_json_count(uint64_t n);
-// A number: an integer if it has no fraction, null if it is not finite.
-json_t *sb_json_number(double value);
 
 json_t *sb_json_program(const struct sb_facts *f);
 // The servers of the run: an array.
@@ -39,8 +29,6 @@ json_t *sb_json_live_totals(const struct sb_report *whole);
 // What the division of an open loop among n ranks costs: an object, or null if
 // there is no such figure.
 json_t *sb_json_division(const struct sb_rank_figures *f, unsigned n);
-// The metrics of the script: an array.
-json_t *sb_json_metrics(const struct sb_report *whole);
 json_t *sb_json_outcome(const struct sb_outcome *o, double seconds);
 // The limits of --assert with what was measured; an empty array for NULL.
 json_t *sb_json_limits(const struct sb_asserts *limits);
@@ -51,5 +39,8 @@ json_t *sb_json_row(const struct sb_series *s);
 // {"min": ..., "percentiles": {...}, "histogram": [...]} in nanoseconds.
 json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
     uint64_t min, uint64_t sum, uint64_t max);
+
+// The totals of each stage, an array.
+json_t *sb__json_stages(const struct sb_report *whole);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Values and members of JSON: what the parts of result files are made of.
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "out/json_private.h"
+#include "out/json_value.h"
 
 json_t *sb_json_text(const char *text)
 {
@@ -72,4 +73,20 @@ json_t *sb__json_complete(json_t *object, bool ok)
 bool sb__json_append(json_t *array, json_t *value)
 {
     return json_array_append_new(array, value) == 0;
+}
+
+bool sb__json_is_count(const json_t *value, uint64_t *n)
+{
+    const char *text = json_string_value(value);
+    char *end;
+
+    if (json_is_integer(value) && json_integer_value(value) >= 0) {
+        *n = (uint64_t)json_integer_value(value);
+        return true;
+    }
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *n = strtoull(text, &end, 10);
+    return *end == '\0' && errno == 0;
 }

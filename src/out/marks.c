@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "out/beside_report.h"
-#include "out/json_private.h"
+#include "out/json_parts.h"
 
 static json_t *mark(double time, const char *kind, const char *text)
 {

@@ -8,7 +8,7 @@
 
 #include "base/option.h"
 #include "out/facts.h"
-#include "out/row_log.h"
+#include "out/spool.h"
 #include "out/series.h"
 
 // "Report options"

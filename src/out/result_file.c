@@ -7,11 +7,992 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/opts.h"
 #include "kit/array.h"
 #include "kit/buf.h"
-#include "base/opts.h"
+#include "measure/snap.h"
 #include "out/json_parts.h"
+#include "out/json_value.h"
 #include "out/result_private.h"
+
+// Checks the numbers of result files, and reads counts and histograms. A file
+// may come from anywhere.
+
+static bool is_time(const char *name)
+{
+    size_t len = strlen(name);
+
+    return strcmp(name, "min") == 0 || strcmp(name, "max") == 0 ||
+           strcmp(name, "sum") == 0 ||
+           (len > 3 && strcmp(name + len - 3, "_ns") == 0);
+}
+
+// Reads a member. A missing one is 0: files may be older than the member.
+// SB_EUSAGE.
+static int result_count(
+    const json_t *o, const char *name, uint64_t *n, struct sb_err *err)
+{
+    const json_t *value = json_object_get(o, name);
+
+    *n = 0;
+    if (value && !json_is_null(value) && !sb__json_is_count(value, n))
+        return sb_err_set(err, SB_EUSAGE, "\"%s\" is not a count", name);
+    if ((double)*n > (is_time(name) ? SB__LONGEST : SB__LARGEST))
+        return sb_err_set(err, SB_EUSAGE, "\"%s\" is too large", name);
+    return 0;
+}
+
+static int read_bucket(
+    struct sb_hist_snap *h, const json_t *triple, struct sb_err *err)
+{
+    uint64_t low, high, count;
+
+    if (!sb__json_is_count(json_array_get(triple, 0), &low) ||
+        !sb__json_is_count(json_array_get(triple, 1), &high) ||
+        !sb__json_is_count(json_array_get(triple, 2), &count))
+        return sb_err_set(err, SB_EUSAGE,
+            "a histogram has an entry that is not of the form [low, high, "
+            "count]");
+    uint32_t index = sb_hist_index(low);
+    if (sb_hist_low(index) != low || low + sb_hist_width(index) - 1 != high)
+        return sb_err_set(err, SB_EUSAGE,
+            "a histogram has a bucket from %llu to %llu ns, which sysbench "
+            "does not use",
+            (unsigned long long)low, (unsigned long long)high);
+    if ((double)count + (double)h->total > SB__LARGEST)
+        return sb_err_set(
+            err, SB_EUSAGE, "a histogram has counts that are too large");
+    return sb_hist_snap_put(h, index, count);
+}
+
+// Reads "histogram" and "count" of an object. SB_EUSAGE.
+static int result_buckets(const json_t *o, struct sb_hist_snap *h,
+    uint64_t *count, struct sb_err *err)
+{
+    const json_t *buckets = json_object_get(o, "histogram");
+    int rc = result_count(o, "count", count, err);
+
+    for (size_t i = 0; rc == 0 && i < json_array_size(buckets); i++)
+        rc = read_bucket(h, json_array_get(buckets, i), err);
+    return rc;
+}
+
+// Numbers ---------------------------------------------------------------------
+
+enum {
+    WHOLE = 1,    // no fraction
+    SIGNED = 2,   // may be negative
+    ANY_SIZE = 4, // of a script's metric
+    TIME = 32,    // up to SB__LONGEST
+    LIST = 8,     // may be a list of such numbers
+    OBJECT = 16,  // may be an object instead
+};
+
+// Members that are numbers or null, in order of their names.
+static const struct number {
+    const char *name;
+    unsigned flags;
+} numbers[] = {
+    { "avg", ANY_SIZE },
+    { "bounds", LIST },
+    { "clock_error", 0 },
+    { "clock_offset", SIGNED },
+    { "code", WHOLE | SIGNED },
+    { "completed", WHOLE },
+    { "confidence", 0 },
+    { "cost", 0 },
+    { "count", WHOLE },
+    { "cpu_seconds", 0 },
+    { "cpu_system", 0 },
+    { "cpu_user", 0 },
+    { "cpus", 0 },
+    { "failed", WHOLE },
+    { "failed_events", WHOLE },
+    { "first_seen", 0 },
+    { "first_user", WHOLE },
+    { "found", WHOLE },
+    { "hits", WHOLE },
+    { "interval", 0 },
+    { "latency_avg_ms", 0 },
+    { "latency_max_ms", 0 },
+    { "latency_pct_ms", 0 },
+    { "load", 0 },
+    { "max", ANY_SIZE },
+    { "max_ns", WHOLE | LIST | TIME },
+    { "maximum", 0 },
+    { "mean", 0 },
+    { "measured_value", 0 },
+    { "memory_bytes", WHOLE },
+    { "min", ANY_SIZE },
+    { "min_ns", WHOLE | LIST | TIME },
+    { "missed", WHOLE },
+    { "misses", WHOLE },
+    { "others", WHOLE },
+    { "overrun", 0 },
+    { "percentile", 0 },
+    { "place", WHOLE },
+    { "places", WHOLE },
+    { "processors", WHOLE },
+    { "queue", WHOLE },
+    { "rank", WHOLE | OBJECT },
+    { "ranks_reported", WHOLE },
+    { "rate", LIST },
+    { "reads", WHOLE },
+    { "reconnects", WHOLE },
+    { "restarts", WHOLE },
+    { "round", WHOLE },
+    { "rss_bytes", WHOLE },
+    { "safe", 0 },
+    { "scale", ANY_SIZE },
+    { "scheduled", WHOLE },
+    { "seconds", 0 },
+    { "service_ns", WHOLE | LIST | TIME },
+    { "share", 0 },
+    { "signal", WHOLE },
+    { "skipped", WHOLE },
+    { "start", SIGNED },
+    { "status", WHOLE },
+    { "sum", ANY_SIZE },
+    { "threads", WHOLE | LIST },
+    { "time", SIGNED },
+    { "total_users", WHOLE },
+    { "totals_late", 0 },
+    { "unfinished", WHOLE },
+    { "wait", 0 },
+    { "wait_undivided", 0 },
+    { "workers", WHOLE },
+    { "writes", WHOLE },
+};
+
+static int compare_names(const void *name, const void *number)
+{
+    return strcmp(name, ((const struct number *)number)->name);
+}
+
+static int wrong(const char *name, const char *what, struct sb_err *err)
+{
+    return sb_err_set(err, SB_EUSAGE, "\"%s\" is %s", name, what);
+}
+
+static int check_number(
+    const struct number *n, const json_t *value, struct sb_err *err)
+{
+    double v = json_number_value(value);
+    uint64_t count;
+
+    if (json_is_null(value) || (json_is_object(value) && (n->flags & OBJECT)))
+        return 0;
+    bool digits = json_is_string(value) && sb__json_is_count(value, &count);
+    if (digits)
+        v = (double)count;
+    bool negative = v < 0 && !(n->flags & SIGNED);
+    if ((n->flags & WHOLE) && !digits && (!json_is_integer(value) || negative))
+        return wrong(n->name, "not a count", err);
+    if (!digits && !json_is_number(value))
+        return wrong(n->name, "not a number", err);
+    if (negative)
+        return wrong(n->name, "negative", err);
+    double most = n->flags & TIME ? SB__LONGEST : SB__LARGEST;
+    if (fabs(v) > most && !(n->flags & ANY_SIZE))
+        return wrong(n->name, "too large", err);
+    return 0;
+}
+
+static int check_member(
+    const struct number *n, const json_t *value, struct sb_err *err)
+{
+    int rc = 0;
+
+    if (!json_is_array(value) || !(n->flags & LIST))
+        return check_number(n, value, err);
+    for (size_t i = 0; rc == 0 && i < json_array_size(value); i++)
+        rc = check_number(n, json_array_get(value, i), err);
+    return rc;
+}
+
+// Objects whose members have names of users and servers: 0; numbers: 1.
+// Otherwise -1.
+static int kind_of_names(const char *name)
+{
+    static const struct {
+        const char *name;
+        int kind;
+    } names[] = { { "labels", 0 }, { "settings", 0 }, { "swept", 0 },
+        { "percentiles", 1 }, { "server_totals", 1 } };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i].name) == 0)
+            return names[i].kind;
+    return -1;
+}
+
+static int check_values(const json_t *object, struct sb_err *err)
+{
+    const char *name;
+    json_t *member;
+
+    json_object_foreach((json_t *)object, name, member)
+    {
+        const struct number n = { name, ANY_SIZE };
+
+        if (check_number(&n, member, err))
+            return err->code;
+    }
+    return 0;
+}
+
+// Checks the numbers of a value and of all in it: their types,
+// their signs and sizes. SB_EUSAGE names the member.
+static int result_numbers(const json_t *value, struct sb_err *err)
+{
+    const char *name;
+    json_t *member;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < json_array_size(value); i++)
+        rc = result_numbers(json_array_get(value, i), err);
+    if (!json_is_object(value))
+        return rc;
+    json_object_foreach((json_t *)value, name, member)
+    {
+        const struct number *n = bsearch(name, numbers,
+            sizeof(numbers) / sizeof(numbers[0]), sizeof(numbers[0]),
+            compare_names);
+
+        if (rc == 0 && n)
+            rc = check_member(n, member, err);
+        int kind = kind_of_names(name);
+        if (rc == 0 && kind == 1)
+            rc = check_values(member, err);
+        if (rc == 0 && kind < 0)
+            rc = result_numbers(member, err);
+    }
+    return rc;
+}
+
+// Reads the metrics of a script back from a result file.
+
+static double number_of(const json_t *o, const char *name)
+{
+    return json_number_value(json_object_get(o, name));
+}
+
+static int read_gauge(struct sb_snap_metric *m, const json_t *o,
+    const struct sb_metric_def *def, struct sb_err *err)
+{
+    const json_t *value = json_object_get(o, "value");
+
+    if (value && !json_is_null(value) &&
+        (!json_is_number(value) || json_number_value(value) < 0))
+        return sb_err_set(err, SB_EUSAGE,
+            "metric '%.60s': the value must be a number of at least 0",
+            def->name);
+    m->value = json_is_null(value) ? NAN : json_number_value(value);
+    return 0;
+}
+
+// The scale decides how long a bucket of the histogram is, so it must be one
+// that the program uses: a power of two.
+static int read_distribution(struct sb_snap_metric *m, const json_t *o,
+    struct sb_metric_def *def, struct sb_err *err)
+{
+    int exponent;
+
+    m->scale = number_of(o, "scale");
+    if (frexp(m->scale, &exponent) != 0.5 || exponent < -900 || exponent > 900)
+        return sb_err_set(err, SB_EUSAGE,
+            "metric '%.60s': the scale is not a power of two", def->name);
+    def->largest = sb_metric_largest(m->scale);
+    m->min = number_of(o, "min");
+    m->max = number_of(o, "max");
+    return result_buckets(o, &m->hist, &m->count, err);
+}
+
+static int read_metric(
+    struct sb_result_run *r, const json_t *o, struct sb_err *err)
+{
+    static const char *const kinds[] = { "counter", "gauge", "distribution" };
+    struct sb_metric_def def = { .name = sb_result_member(o, "name"),
+        .unit = sb_result_member(o, "unit"),
+        .help = sb_result_member(o, "help") };
+    struct sb_snap_metric m = { .value = number_of(o, "sum") };
+    int kind = 0, rc = 0;
+
+    while (kind < 3 && strcmp(kinds[kind], sb_result_member(o, "kind")) != 0)
+        kind++;
+    if (kind == 3)
+        return 0; // of a later version
+    def.kind = m.kind = (enum sb_metric_kind)kind;
+    if (kind == SB_METRIC_GAUGE)
+        rc = read_gauge(&m, o, &def, err);
+    else if (kind == SB_METRIC_DISTRIBUTION)
+        rc = read_distribution(&m, o, &def, err);
+    if (rc == 0)
+        rc = sb_snap_add_metric(&r->snap, &r->stats, &def, &m, err);
+    sb_hist_snap_done(&m.hist);
+    return rc;
+}
+
+// After the operations; errors as above.
+static int result_metrics(struct sb_result_run *r, struct sb_err *err)
+{
+    const json_t *list = json_object_get(r->json, "metrics");
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
+        rc = read_metric(r, json_array_get(list, i), err);
+    return rc;
+}
+
+// Rows of numbers in the text of a result file. A day of intervals has ten
+// million numbers: Jansson needs two seconds and 400 MB for them, this file a
+// tenth. It reads only what out/json.c writes: one row per line, behind a line
+// that ends with "rows":[ .
+
+void sb__rows_done(struct sb_rows *r)
+{
+    free(r->value);
+    free(r->first);
+    memset(r, 0, sizeof(*r));
+}
+
+// Begins a row, and adds a value to it: 0 or SB_ENOMEM.
+static int rows_begin(struct sb_rows *r)
+{
+    size_t *first = sb_array_room(
+        r->first, &r->row_cap, r->nrows, 2, sizeof(*first));
+
+    if (!first)
+        return SB_ENOMEM;
+    r->first = first;
+    r->first[r->nrows++] = r->nvalues;
+    r->first[r->nrows] = r->nvalues;
+    return 0;
+}
+
+static int rows_value(struct sb_rows *r, double value)
+{
+    double *v = sb_array_room(
+        r->value, &r->value_cap, r->nvalues, 1, sizeof(*v));
+
+    assert(r->nrows > 0); // rows_begin()
+    if (!v)
+        return SB_ENOMEM;
+    r->value = v;
+    r->value[r->nvalues++] = value;
+    r->first[r->nrows] = r->nvalues;
+    return 0;
+}
+
+// Powers of ten that a double holds exactly.
+static const double powers[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8,
+    1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
+    1e22 };
+
+#define POWERS     (int)(sizeof(powers) / sizeof(powers[0]))
+#define DIGITS_MAX 15 // a double holds every integer of this length exactly
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// Adds the digits at *p to *mantissa. Returns their number.
+static int read_digits(const char **p, uint64_t *mantissa)
+{
+    const char *start = *p;
+
+    while (is_digit(**p)) {
+        if (*p - start < 2 * DIGITS_MAX)
+            *mantissa = *mantissa * 10 + (uint64_t)(**p - '0');
+        ++*p;
+    }
+    return (int)(*p - start);
+}
+
+// Reads the number at *p and moves *p behind it. With few digits and a small
+// exponent, one multiplication or division of exact values gives the nearest
+// double; all other numbers are left to strtod(). False: no number.
+static bool read_number(const char **p, double *value)
+{
+    const char *start = *p;
+    uint64_t mantissa = 0;
+    int exponent = 0, digits;
+    bool negative = **p == '-';
+
+    if (strncmp(start, "null", 4) == 0) {
+        *p += 4;
+        *value = NAN;
+        return true;
+    }
+    *p += negative;
+    digits = read_digits(p, &mantissa);
+    if (digits == 0)
+        return false;
+    if (**p == '.') {
+        ++*p;
+        int decimals = read_digits(p, &mantissa);
+        if (decimals == 0)
+            return false;
+        digits += decimals;
+        exponent = -decimals;
+    }
+    if ((**p | 32) == 'e' || digits > DIGITS_MAX || -exponent >= POWERS) {
+        char *end;
+
+        *value = strtod(start, &end);
+        *p = end;
+        return isfinite(*value);
+    }
+    *value = (double)mantissa / powers[-exponent];
+    if (negative)
+        *value = -*value;
+    return true;
+}
+
+// Reads the row at *p, "[1,2]", and moves *p behind it. The text ends with NUL.
+// SB_EUSAGE: not such a row.
+static int read_row(struct sb_rows *r, const char **p)
+{
+    double value;
+    int rc = rows_begin(r);
+
+    if (*(*p)++ != '[')
+        return SB_EUSAGE;
+    if (**p == ']') {
+        ++*p;
+        return rc;
+    }
+    for (;;) {
+        if (!read_number(p, &value))
+            return SB_EUSAGE;
+        if (rc == 0)
+            rc = rows_value(r, value);
+        if (rc)
+            return rc;
+        if (**p == ']')
+            break;
+        if (*(*p)++ != ',')
+            return SB_EUSAGE;
+    }
+    ++*p;
+    return 0;
+}
+
+int sb__rows_read(struct sb_rows *r, const char **p)
+{
+    int rc;
+
+    while (**p == '[') {
+        rc = read_row(r, p);
+        if (rc)
+            return rc;
+        bool more = **p == ',';
+        *p += more;
+        if (*(*p)++ != '\n')
+            return SB_EUSAGE;
+        if (!more)
+            break;
+    }
+    return **p == ']' ? 0 : SB_EUSAGE;
+}
+
+// Reads the totals of a run back into the structures that reports are made
+// from. A file may come from anywhere, so every value is checked.
+
+#define SPACES " \t\r\n"
+
+struct times {
+    uint64_t *min, *max, *sum;
+    struct sb_hist_snap *hist;
+};
+
+static int read_times(
+    const json_t *o, const struct times *t, struct sb_err *err)
+{
+    uint64_t count; // the histogram has it
+    int rc = result_count(o, "min", t->min, err);
+
+    if (rc == 0)
+        rc = result_count(o, "max", t->max, err);
+    if (rc == 0)
+        rc = result_count(o, "sum", t->sum, err);
+    return rc ? rc : result_buckets(o, t->hist, &count, err);
+}
+
+static int read_counters(
+    struct sb_snap *s, const json_t *counters, struct sb_err *err)
+{
+    int rc = result_count(counters, "scheduled", &s->scheduled, err);
+
+    if (rc == 0)
+        rc = result_count(counters, "skipped", &s->skipped, err);
+    if (rc == 0)
+        rc = result_count(counters, "unfinished", &s->unfinished, err);
+    if (rc == 0)
+        rc = result_count(counters, "queue", &s->queue, err);
+#define X(name)  \
+    if (rc == 0) \
+        rc = result_count(counters, #name, &s->c.name, err);
+    SB_COUNTER_MAP(X)
+#undef X
+    return rc;
+}
+
+static int read_latencies(
+    struct sb_snap *s, const json_t *run, bool open_loop, struct sb_err *err)
+{
+    const struct times service = { &s->service_min, &s->service_max,
+        &s->c.service_ns, &s->service };
+    const struct times response = { &s->response_min, &s->response_max,
+        &s->c.response_ns, &s->response };
+    const struct times lag = { &s->lag_min, &s->lag_max, &s->c.lag_ns,
+        &s->lag };
+    const json_t *latency = json_object_get(run, "latency");
+    const struct times delay = { &s->client_delay_min, &s->client_delay_max,
+        &s->c.client_delay_ns, &s->client_delay };
+    const json_t *client = json_object_get(run, "client_delay");
+    int rc = 0;
+
+    s->has_client_delay = json_is_object(client);
+    if (s->has_client_delay)
+        rc = read_times(client, &delay, err);
+    if (rc == 0 && !open_loop)
+        return read_times(latency, &service, err);
+    if (rc == 0)
+        rc = read_times(latency, &response, err);
+    if (rc == 0)
+        rc = read_times(json_object_get(run, "service"), &service, err);
+    return rc ? rc : read_times(json_object_get(run, "lag"), &lag, err);
+}
+
+static int read_numbers(const json_t *users, const char *name, uint64_t **list,
+    unsigned n, struct sb_err *err)
+{
+    const json_t *a = json_object_get(users, name);
+
+    *list = calloc(n ? n : 1, sizeof(**list));
+    if (!*list)
+        return SB_ENOMEM;
+    for (unsigned i = 0; i < n; i++)
+        if (!sb__json_is_count(json_array_get(a, i), &(*list)[i]))
+            return sb_err_set(err, SB_EUSAGE,
+                "\"users\": \"%s\" has no number for user %u", name, i);
+    return 0;
+}
+
+static int read_users(
+    struct sb_snap *s, const json_t *users, struct sb_err *err)
+{
+    size_t n = json_array_size(json_object_get(users, "events"));
+    int rc;
+
+    // A run that has lost a rank has no figures of users.
+    if (n == 0)
+        return 0;
+    s->users = (unsigned)n;
+    rc = read_numbers(users, "events", &s->user_events, s->users, err);
+    if (rc == 0)
+        rc = read_numbers(users, "service_ns", &s->user_ns, s->users, err);
+    if (rc == 0)
+        rc = read_numbers(users, "min_ns", &s->user_min, s->users, err);
+    return rc ? rc : read_numbers(users, "max_ns", &s->user_max, s->users, err);
+}
+
+static enum sb_op_kind kind_of(const json_t *op)
+{
+    static const char *const kinds[] = { "read", "write", "change", "other",
+        "custom", "workload" };
+    const char *name = json_string_value(json_object_get(op, "kind"));
+
+    for (int i = 0; name && i <= SB_OP_WORKLOAD; i++)
+        if (strcmp(kinds[i], name) == 0)
+            return (enum sb_op_kind)i;
+    return SB_OP_CUSTOM;
+}
+
+static int read_operation(
+    struct sb_result_run *r, const json_t *op, struct sb_err *err)
+{
+    const char *name = json_string_value(json_object_get(op, "name"));
+    const json_t *latency = json_object_get(op, "latency");
+    int n = sb_stats_op(&r->stats, name ? name : "", kind_of(op));
+    struct sb_snap_op *o = &r->snap.op[n];
+    const struct times t = { &o->min, &o->max, &o->ns, &o->hist };
+    int rc;
+
+    assert(n >= 0 && n < SB_OPS_MAX); // others are SB_OPS_REST
+    rc = result_count(latency, "count", &o->count, err);
+    if ((unsigned)n >= r->snap.nops)
+        r->snap.nops = (unsigned)n + 1;
+    if (rc == 0)
+        rc = result_count(op, "errors", &o->errors, err);
+    if (rc == 0)
+        rc = result_count(op, "hits", &o->hits, err);
+    if (rc == 0)
+        rc = result_count(op, "misses", &o->misses, err);
+    if (rc == 0)
+        rc = result_count(op, "rows", &o->rows, err);
+    if (rc == 0)
+        rc = result_count(op, "failed", &o->failed, err);
+    if (rc == 0)
+        rc = result_count(op, "restarts", &o->restarts, err);
+    return rc ? rc : read_times(latency, &t, err);
+}
+
+// Reads the operation at *p and moves *p behind it and the comma.
+static int read_next(
+    struct sb_result_run *r, const char **p, struct sb_err *err)
+{
+    json_error_t why;
+    json_t *op = json_loads(
+        *p, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &why);
+    int rc;
+
+    if (!op)
+        return sb_err_set(
+            err, SB_EUSAGE, "an operation is not valid JSON: %s", why.text);
+    rc = result_numbers(op, err);
+    if (rc == 0)
+        rc = read_operation(r, op, err);
+    json_decref(op);
+    *p += why.position;
+    *p += strspn(*p, SPACES);
+    if (rc || **p == ']')
+        return rc;
+    if (**p != ',')
+        return sb_err_set(
+            err, SB_EUSAGE, "the list of operations is not valid JSON");
+    ++*p;
+    return 0;
+}
+
+static int read_operations(struct sb_result_run *r, struct sb_err *err)
+{
+    const json_t *list = json_object_get(r->json, "operations");
+    const char *p = r->operations;
+    int rc = 0;
+
+    r->snap.op = calloc(SB_OPS_MAX, sizeof(*r->snap.op));
+    if (!r->snap.op || sb_stats_init(&r->stats, 1, 1, false))
+        return SB_ENOMEM;
+    if (p) {
+        for (p += strspn(p, SPACES); rc == 0 && *p != ']';)
+            rc = read_next(r, &p, err);
+        return rc;
+    }
+    for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
+        rc = read_operation(r, json_array_get(list, i), err);
+    return rc;
+}
+
+static void copy_text(char *to, size_t size, const json_t *o, const char *name)
+{
+    const char *text = json_string_value(json_object_get(o, name));
+
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+static int read_errors(struct sb_result_run *r, struct sb_err *err)
+{
+    const json_t *list = json_object_get(r->json, "errors");
+    size_t n = json_array_size(list);
+    int rc = 0;
+
+    r->snap.code = calloc(n ? n : 1, sizeof(*r->snap.code));
+    if (!r->snap.code)
+        return SB_ENOMEM;
+    r->snap.cap_codes = n ? n : 1;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const json_t *o = json_array_get(list, i);
+        struct sb_snap_code *c = &r->snap.code[i];
+
+        c->native = (int)json_integer_value(json_object_get(o, "code"));
+        copy_text(c->driver, sizeof(c->driver), o, "driver");
+        copy_text(c->state, sizeof(c->state), o, "state");
+        copy_text(c->sample, sizeof(c->sample), o, "sample");
+        double first = json_number_value(json_object_get(o, "first_seen"));
+        if (first > 0 && first < 1e9)
+            c->first_ns = (uint64_t)llround(first * 1e9);
+        rc = result_count(o, "count", &c->count, err);
+        r->snap.ncodes = (unsigned)i + 1;
+    }
+    return rc;
+}
+
+// Of a run that was in progress when it was saved: its last interval.
+static double run_seconds(const struct sb_result_run *r, const json_t *end)
+{
+    size_t n = r->intervals ? r->intervals->nrows : 0;
+
+    if (json_is_object(end) || n == 0)
+        return json_number_value(json_object_get(end, "seconds"));
+    return sb_result_value(r, n - 1, sb_result_column(r, "run", "", "time"));
+}
+
+static void fill_report(struct sb_result_run *r)
+{
+    const json_t *end = json_object_get(r->json, "end");
+    double seconds = run_seconds(r, end);
+    bool open_loop = json_is_true(json_object_get(r->json, "open_loop"));
+    json_int_t threads = json_integer_value(
+        json_object_get(r->json, "threads"));
+    struct sb_report *p = &r->report;
+
+    r->snap.ns = (uint64_t)(seconds > 0 && seconds < 1e9 ? seconds * 1e9 : 0);
+    sb_report_fill(p, &r->snap, threads > 0 ? (unsigned)threads : r->snap.users,
+        open_loop, seconds);
+    p->interval_s = seconds;
+    p->running = p->threads;
+    p->final = true;
+    p->whole = &r->snap;
+    p->stats = &r->stats;
+    p->warmup = json_is_true(json_object_get(r->json, "warmup"));
+    p->failure = json_string_value(json_object_get(end, "failure"));
+}
+
+static void read_range(
+    const json_t *o, const char *name, double *from, double *to)
+{
+    const json_t *a = json_object_get(o, name);
+
+    *from = json_number_value(json_array_get(a, 0));
+    *to = json_number_value(json_array_get(a, 1));
+}
+
+static unsigned users_of(double n)
+{
+    return n > 0 && n < 1e9 ? (unsigned)n : 0;
+}
+
+// Returns the number of a workload of the run, or nops: a stage has no others.
+static unsigned find_workload(const struct sb_result_run *r, const char *name)
+{
+    unsigned i = 0;
+
+    while (
+        i < r->snap.nops && (r->stats.op[i].kind != SB_OP_WORKLOAD || !name ||
+                                strcmp(r->stats.op[i].name, name) != 0))
+        i++;
+    return i;
+}
+
+// The workloads of a mix in a stage.
+static int read_workloads(const struct sb_result_run *r, struct sb_snap *s,
+    const json_t *list, struct sb_err *err)
+{
+    int rc = 0;
+
+    if (json_array_size(list) == 0)
+        return 0;
+    s->nops = r->snap.nops;
+    s->op = calloc(s->nops + 1, sizeof(*s->op));
+    if (!s->op)
+        return SB_ENOMEM;
+    for (size_t i = 0; rc == 0 && i < json_array_size(list); i++) {
+        const json_t *o = json_array_get(list, i);
+        const json_t *latency = json_object_get(o, "latency");
+        unsigned n = find_workload(
+            r, json_string_value(json_object_get(o, "name")));
+        struct sb_snap_op *op = &s->op[n];
+        const struct times t = { &op->min, &op->max, &op->ns, &op->hist };
+
+        if (n == s->nops || op->hist.total > 0)
+            continue;
+        rc = result_count(latency, "count", &op->count, err);
+        if (rc == 0)
+            rc = result_count(o, "errors", &op->errors, err);
+        if (rc == 0)
+            rc = result_count(o, "failed", &op->failed, err);
+        if (rc == 0)
+            rc = result_count(o, "restarts", &op->restarts, err);
+        if (rc == 0)
+            rc = read_times(latency, &t, err);
+    }
+    return rc;
+}
+
+static int read_stage(struct sb_result_run *r, unsigned i, const json_t *o,
+    bool open_loop, struct sb_err *err)
+{
+    const struct times service = { &r->stage_snap[i].service_min,
+        &r->stage_snap[i].service_max, &r->stage_snap[i].c.service_ns,
+        &r->stage_snap[i].service };
+    const struct times response = { &r->stage_snap[i].response_min,
+        &r->stage_snap[i].response_max, &r->stage_snap[i].c.response_ns,
+        &r->stage_snap[i].response };
+    const char *name = json_string_value(json_object_get(o, "name"));
+    double start = json_number_value(json_object_get(o, "start"));
+    double seconds = json_number_value(json_object_get(o, "seconds"));
+    struct sb_report *p = &r->stage[i];
+    double users[2];
+    int rc = read_counters(
+        &r->stage_snap[i], json_object_get(o, "counters"), err);
+
+    if (rc == 0)
+        rc = read_times(json_object_get(o, "latency"),
+            open_loop ? &response : &service, err);
+    if (rc == 0)
+        rc = read_workloads(
+            r, &r->stage_snap[i], json_object_get(o, "workloads"), err);
+    sb_report_fill(
+        p, &r->stage_snap[i], r->report.threads, open_loop, start + seconds);
+    p->interval_s = seconds;
+    p->stats = &r->stats;
+    p->stage = i;
+    p->stage_name = name ? name : "";
+    read_range(o, "threads", &users[0], &users[1]);
+    p->stage_users[0] = users_of(users[0]);
+    p->stage_users[1] = users_of(users[1]);
+    read_range(o, "rate", &p->stage_rate[0], &p->stage_rate[1]);
+    p->stage_mix = json_string_value(json_object_get(o, "mix"));
+    return rc;
+}
+
+static int read_stages(
+    struct sb_result_run *r, bool open_loop, struct sb_err *err)
+{
+    const json_t *list = json_object_get(r->json, "stages");
+    size_t n = json_array_size(list);
+    int rc = 0;
+
+    r->stage = calloc(n + 1, sizeof(*r->stage));
+    r->stage_snap = calloc(n + 1, sizeof(*r->stage_snap));
+    if (!r->stage || !r->stage_snap)
+        return SB_ENOMEM;
+    r->report.stages = r->stage;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        r->report.nstages = (unsigned)i + 1;
+        rc = read_stage(
+            r, (unsigned)i, json_array_get(list, i), open_loop, err);
+    }
+    return rc;
+}
+
+static void read_rank(struct sb_rank_figures *f, const json_t *o)
+{
+    const json_t *latency = json_object_get(o, "latency");
+    const json_t *list = json_object_get(latency, "percentiles");
+
+    copy_text(f->host, sizeof(f->host), o, "host");
+    f->lost = json_is_true(json_object_get(o, "lost"));
+    f->users = users_of(json_number_value(json_object_get(o, "threads")));
+    f->mean = json_number_value(json_object_get(latency, "mean")) * 1e6;
+    f->max = json_number_value(json_object_get(latency, "max")) * 1e6;
+    for (unsigned i = 0; i < SB_RANK_PERCENTILES; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "%g", sb_rank_percentiles[i]);
+        f->percentile[i] = json_number_value(json_object_get(list, name)) * 1e6;
+    }
+    f->cpu_s = json_number_value(json_object_get(o, "cpu_seconds"));
+    f->processors = users_of(
+        json_number_value(json_object_get(o, "processors")));
+}
+
+static int read_ranks(struct sb_result_run *r, struct sb_err *err)
+{
+    const json_t *list = json_object_get(r->json, "ranks");
+    size_t n = json_array_size(list);
+    int rc = 0;
+
+    if (n == 0)
+        return 0;
+    r->ranks = calloc(n, sizeof(*r->ranks));
+    if (!r->ranks)
+        return SB_ENOMEM;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const json_t *o = json_array_get(list, i);
+
+        read_rank(&r->ranks[i], o);
+        rc = result_count(o, "events", &r->ranks[i].events, err);
+        if (rc == 0)
+            rc = result_count(o, "failed_events", &r->ranks[i].failed, err);
+    }
+    r->report.ranks = r->ranks;
+    r->report.nranks = (unsigned)n;
+    return rc;
+}
+
+// Fills snap, stats and report of a run. SB_EUSAGE names the
+// member that is wrong.
+static int result_totals(struct sb_result_run *r, struct sb_err *err)
+{
+    bool open_loop = json_is_true(json_object_get(r->json, "open_loop"));
+    int rc = read_counters(&r->snap, json_object_get(r->json, "counters"), err);
+
+    if (rc == 0)
+        rc = read_latencies(&r->snap, r->json, open_loop, err);
+    if (rc == 0)
+        rc = read_users(&r->snap, json_object_get(r->json, "users"), err);
+    if (rc == 0)
+        rc = read_operations(r, err);
+    if (rc == 0)
+        rc = read_errors(r, err);
+    if (rc == 0)
+        rc = result_metrics(r, err);
+    if (rc)
+        return rc;
+    fill_report(r);
+    rc = read_stages(r, open_loop, err);
+    if (rc == 0)
+        rc = read_ranks(r, err);
+    if (rc == 0)
+        rc = sb__result_read_search(r);
+    r->has_totals = rc == 0;
+    return rc;
+}
+
+// Access to a run of a result file: members, options, values of its rows.
+
+const char *sb_result_member(const json_t *o, const char *name)
+{
+    const char *text = json_string_value(json_object_get(o, name));
+
+    return text ? text : "";
+}
+
+unsigned sb_result_column(const struct sb_result_run *r, const char *group,
+    const char *name, const char *figure)
+{
+    unsigned i = 0;
+
+    while (i < r->ncols && (strcmp(r->col[i].figure, figure) != 0 ||
+                               strcmp(r->col[i].name, name) != 0 ||
+                               strcmp(r->col[i].group, group) != 0))
+        i++;
+    return i;
+}
+
+double sb_result_value(const struct sb_result_run *r, size_t row, unsigned col)
+{
+    const struct sb_rows *rows = r->intervals;
+
+    if (row >= rows->nrows)
+        return NAN;
+    assert(rows->first[row] <= rows->first[row + 1]);
+    if (col >= rows->first[row + 1] - rows->first[row])
+        return NAN;
+    return rows->value[rows->first[row] + col];
+}
+
+const char *sb_result_text(const struct sb_result_run *r, const char *name)
+{
+    return sb_result_member(r->json, name);
+}
+
+const char *sb_result_option(const struct sb_result_run *r, const char *name)
+{
+    json_t *options = json_object_get(r->json, "options");
+
+    for (size_t i = 0; i < json_array_size(options); i++) {
+        const json_t *o = json_array_get(options, i);
+
+        if (strcmp(sb_result_member(o, "name"), name) == 0)
+            return sb_result_member(o, "value");
+    }
+    return NULL;
+}
 
 #define OPERATIONS_MARK "\"operations\":"
 
@@ -240,7 +1221,7 @@ static int convert(
     for (size_t i = 0; rc == 0 && i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
 
-        rc = sb__rows_begin(block);
+        rc = rows_begin(block);
         for (size_t n = 0; rc == 0 && n < json_array_size(row); n++) {
             const json_t *v = json_array_get(row, n);
 
@@ -248,7 +1229,7 @@ static int convert(
                 return sb_err_set(err, SB_EUSAGE,
                     "%s: row %zu has a value that is not a number", f->path,
                     i + 1);
-            rc = sb__rows_value(
+            rc = rows_value(
                 block, json_is_number(v) ? json_number_value(v) : NAN);
         }
     }
@@ -346,11 +1327,11 @@ static int read_run(
     int rc = read_columns(r);
 
     if (rc == 0)
-        rc = sb__result_numbers(r->json, &why);
+        rc = result_numbers(r->json, &why);
     if (rc == 0)
         rc = check_rows(r, &why);
     if (rc == 0 && json_is_object(json_object_get(r->json, "counters")))
-        rc = sb__result_totals(r, &why);
+        rc = result_totals(r, &why);
     if (rc == SB_ENOMEM)
         return sb_err_set(err, rc, "out of memory for %s", f->path);
     return rc ? sb_err_set(err, rc, "%s: %.300s", f->path, why.msg) : 0;

@@ -41,8 +41,6 @@ void sb_series_done(struct sb_series *s); // {0} allowed
 // metrics of the script are set, all
 // others are NAN. 0 or SB_ENOMEM.
 int sb_series_row(struct sb_series *s, const struct sb_report *r);
-// The part of sb_series_row() for metrics.
-int sb__series_metrics(struct sb_series *s, const struct sb_report *r);
 // Copies the columns and the current row to *to, which is {0} or an earlier
 // copy of the same series. 0 or SB_ENOMEM.
 int sb_series_copy(struct sb_series *to, const struct sb_series *from);

@@ -41,10 +41,4 @@ struct sb__web_server {
     _Atomic unsigned ending;
 };
 
-// Starts to listen and to answer. *port: the one in use. SB_ESYS names address
-// and reason. Call sb__web_stop() in either case.
-int sb__web_start(struct sb__web_server *s, unsigned *port, struct sb_err *err);
-// Closes all connections, finished or not.
-void sb__web_stop(struct sb__web_server *s); // {0} allowed
-
 #endif

@@ -4,6 +4,9 @@
 #ifndef SB_CMD_PRIVATE_H
 #define SB_CMD_PRIVATE_H
 
+#include <jansson.h>
+
+#include "measure/compare.h"
 #include "out/page.h"
 #include "out/result_file.h"
 #include "out/text.h"
@@ -22,31 +25,12 @@ bool sb__cmd_is_output(const char *path, const char *output);
 void sb__cmd_print(FILE *out, const char *text);
 void sb__cmd_print_line(FILE *out, const char *text);
 
-// Logs a warning that names the options that n runs have different values of,
-// other than their files, seeds and threads.
-void sb__merge_warn_of_options(
-    const struct sb_result_run *const *run, unsigned n);
-
-// Checks runs that are ranks of one run: SB_EUSAGE, after logging why, if they
-// do not belong together. Warns if ranks are missing, or began at different
-// times; offset: of each run, in s.
-int sb__merge_check_ranks(
-    const struct sb_result_run *const *run, const double *offset, unsigned n);
-// Logs a warning if the division of an open loop among them matters, and sets
-// the member "division" of facts. Nothing if they are not all ranks of a run.
-void sb__merge_division(
-    const struct sb_result_run *const *run, unsigned n, json_t *facts);
-
-// Prints the table of limits, if the run had any.
-void sb__show_limits(const struct sb_result_run *run, FILE *out);
-// Prints the figures of the command of --beside, if there was one; of a merged
-// run those of each run with one.
-void sb__show_beside(const struct sb_result_run *run, FILE *out);
-// Prints how the run ended, if early.
-void sb__show_end(const struct sb_result_run *run, struct sb_text *text);
-
 // Writes a page to a file, or to standard output if path is "-". 0 or SB_E*.
 int sb__cmd_write_page(
     const char *path, const struct sb_page_parts *parts, struct sb_err *err);
+
+// {"value": ..., "low": ..., "high": ...}; runs: also their number. Returns a
+// new reference, or NULL if out of memory.
+json_t *sb_estimate_json(const struct sb_estimate *e, bool runs);
 
 #endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/escape.h"
 #include "base/log.h"
-#include "results/cmd_private.h"
 #include "out/json_parts.h"
+#include "results/cmd_private.h"
 
 static int check_file(const struct sb_result_file *f, const struct sb_err *err)
 {
@@ -50,4 +52,40 @@ bool sb__cmd_is_output(const char *path, const char *output)
         return false;
     sb_log(SB_LOG_FATAL, "cannot write %s: it is also an input", output);
     return true;
+}
+
+static void print_escaped(FILE *out, const char *text,
+    size_t (*escape)(char *out, size_t size, const char *text))
+{
+    size_t size = 4 * strlen(text) + 1;
+    char *safe = malloc(size);
+
+    // Without memory there is no text, but no unsafe one either.
+    if (!safe)
+        return;
+    escape(safe, size, text);
+    fputs(safe, out);
+    free(safe);
+}
+
+void sb__cmd_print(FILE *out, const char *text)
+{
+    print_escaped(out, text, sb_escape);
+}
+
+void sb__cmd_print_line(FILE *out, const char *text)
+{
+    print_escaped(out, text, sb_escape_line);
+}
+
+json_t *sb_estimate_json(const struct sb_estimate *e, bool runs)
+{
+    json_t *o = json_pack("{s:o,s:o,s:o}", "value", sb_json_number(e->value),
+        "low", sb_json_number(e->low), "high", sb_json_number(e->high));
+
+    if (o && runs && json_object_set_new(o, "runs", json_integer(e->runs))) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
 }

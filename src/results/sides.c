@@ -10,6 +10,86 @@
 #include "base/log.h"
 #include "results/cmd_private.h"
 
+// The values that the runs of a sweep have, for messages.
+
+static const char *value_of(const struct sb_result_run *r, const char *name)
+{
+    return json_string_value(
+        json_object_get(json_object_get(r->json, "swept"), name));
+}
+
+static bool is_first(const struct sb_side *s, unsigned n, const char *name)
+{
+    const char *value = value_of(s->run[n], name);
+
+    for (unsigned i = 0; value && i < n; i++) {
+        const char *other = value_of(s->run[i], name);
+
+        if (other && strcmp(other, value) == 0)
+            return false;
+    }
+    return value != NULL;
+}
+
+// Adds the values that the runs have: "threads=1, 2, 4; table_size=10".
+static void side_values(const struct sb_side *s, struct sb_buf *out)
+{
+    json_t *swept = s->nruns ? json_object_get(s->run[0]->json, "swept") : NULL;
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(swept, name, value)
+    {
+        sb_buf_addf(out, "%s%s=", out->len ? "; " : "", name);
+        for (unsigned i = 0; i < s->nruns; i++)
+            if (is_first(s, i, name))
+                sb_buf_addf(
+                    out, "%s%s", i ? ", " : "", value_of(s->run[i], name));
+    }
+}
+
+// Whether two results are of the same run, perhaps in different files.
+
+static bool equal(const json_t *a, const json_t *b, const char *name)
+{
+    const json_t *x = json_object_get(a, name), *y = json_object_get(b, name);
+
+    return x == y || (x && y && json_equal(x, y));
+}
+
+bool sb_result_run_is_same(
+    const struct sb_result_run *a, const struct sb_result_run *b)
+{
+    // Processes that start together may have the same seed, but they do not
+    // measure the same nanoseconds.
+    static const char *const names[] = { "started", "test", "seed", "host",
+        "counters", "latency" };
+
+    if (!*sb_result_text(a, "started"))
+        return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!equal(a->json, b->json, names[i]))
+            return false;
+    return true;
+}
+
+int sb_runs_check_different(
+    const struct sb_result_run *const *run, unsigned n, const char *what)
+{
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned k = 0; k < i; k++) {
+            if (!sb_result_run_is_same(run[i], run[k]))
+                continue;
+            sb_log(SB_LOG_FATAL,
+                "%s: the run of %s, seed %s, is given twice (runs %u and %u)",
+                what, sb_result_text(run[i], "started"),
+                sb_result_text(run[i], "seed"), k + 1, i + 1);
+            return SB_EUSAGE;
+        }
+    }
+    return 0;
+}
+
 // Files -----------------------------------------------------------------------
 
 static int add_runs(struct sb_side *s, const struct sb_result_file *f)
@@ -136,7 +216,7 @@ static int no_run(const struct sb_side *s)
     struct sb_buf has;
 
     sb_buf_init(&has, 0);
-    sb_side_values(s, &has);
+    side_values(s, &has);
     sb_log(SB_LOG_FATAL, "--at: %s has no run with these values; it has %s",
         s->text, has.len && !has.failed ? has.data : "no others");
     sb_buf_done(&has);

@@ -52,9 +52,6 @@ int sb_side_select(struct sb_side *s, const struct sb_opt_list *at);
 // which runs were interrupted. Logs an error if no run is left. 0 or SB_EUSAGE.
 int sb_side_leave_out(struct sb_side *s);
 
-// Adds the values that the runs have: "threads=1, 2, 4; table_size=10".
-void sb_side_values(const struct sb_side *s, struct sb_buf *out);
-
 // True if start, test, seed, host and totals are the same. A run without a
 // start time is not the same as any other.
 bool sb_result_run_is_same(

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/json.h"
+#include "results/cmd_private.h"
 #include "results/sweep_private.h"
 #include "out/json_parts.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "kit/clock.h"
-#include "measure/snap_add.h"
+#include "measure/snap.h"
 #include "measure/snap_wire.h"
 #include "run/joint_end.h"
 #include "run/joint_fail.h"

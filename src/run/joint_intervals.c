@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "kit/array.h"
-#include "measure/snap_add.h"
+#include "measure/snap.h"
 #include "measure/snap_wire.h"
 #include "run/joint_fail.h"
 #include "run/joint_intervals.h"
-#include "run/run_report.h"
+#include "run/run_private.h"
 
 static unsigned parent_rank(const struct sb__joint *j)
 {

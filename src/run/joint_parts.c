@@ -2,7 +2,7 @@
 //
 // The parts of a search for the rate over all ranks: rank 0 chooses what a part
 // is and when it begins, the others send their figures of it.
-#include "measure/snap_add.h"
+#include "measure/snap.h"
 #include "measure/snap_wire.h"
 #include "run/joint_fail.h"
 #include "run/joint_parts.h"

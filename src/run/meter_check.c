@@ -2,7 +2,7 @@
 #include "run/meter_check.h"
 
 #include "kit/units.h"
-#include "run/run_report.h"
+#include "run/run_private.h"
 
 void sb__meter_check_printed(struct sb_meter *m, const struct sb_snap *diff)
 {

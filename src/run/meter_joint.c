@@ -12,7 +12,7 @@
 #include "run/meter_joint_private.h"
 #include "run/meter_report_private.h"
 #include "run/meter_stages_private.h"
-#include "run/run_report.h"
+#include "run/run_private.h"
 
 // The planned end of an interval is the last one before `now`; that of the rest
 // of an interval is the next one.

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "run/joint.h"
-#include "run/run_report.h"
+#include "run/run_private.h"
 
 // Adds the queue length at this moment, not the growth during the interval.
 static void add_queue(struct sb_report *r, const struct sb_snap *s)

@@ -10,7 +10,7 @@
 #include "run/meter_report_private.h"
 #include "run/meter_snap.h"
 #include "run/meter_stages_private.h"
-#include "run/run_report.h"
+#include "run/run_private.h"
 
 static const struct sb_stages *stages_of(const struct sb_meter *m)
 {

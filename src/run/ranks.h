@@ -9,7 +9,7 @@
 
 // "Options for several clients"
 struct sb_rank_opts {
-    int mpi;           // read early, by src/app/job.c
+    int mpi;           // read early, by src/app/ranks.c
     int64_t rank;      // -1: not given
     const char *ranks; // text: "", a number or "auto"
     struct sb_opt_list weights;

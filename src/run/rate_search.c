@@ -10,7 +10,7 @@
 #include "run/joint_parts.h"
 #include "run/rate_part_private.h"
 #include "run/rate_search.h"
-#include "run/run_report.h"
+#include "run/run_private.h"
 
 // Bounds of the search, relative to the maximum of the closed loop. Above it
 // the queue grows, but a cold cache or a busy machine may have made it too low.

@@ -151,4 +151,34 @@ unsigned sb__run_busy(struct sb_run *run);
 // Whether this process is a rank of a job other than rank 0, which leads.
 bool sb__run_follows(const struct sb_run *run);
 
+// What all reports of a run have in common.
+
+// The number of users of this process, or of all ranks of a job.
+unsigned sb__run_report_users(const struct sb_run *run);
+// The same of those that run until the end.
+unsigned sb__run_report_users_at_end(const struct sb_run *run);
+// What names the operations and metrics of reports.
+const struct sb_stats *sb__run_report_names(
+    const struct sb_run *run, enum sb_phase phase);
+// Fills in a report of figures that ended at `now`: of the sum over all ranks,
+// or without a job, of this process.
+void sb__run_report_fill(struct sb_run *run, struct sb_report *r,
+    const struct sb_snap *sum, uint64_t now, bool warmup);
+// Fills in this stage.
+void sb__run_report_stage(
+    const struct sb_run *run, struct sb_report *r, unsigned stage);
+// Fills in the stage of a report that ended at `now`.
+void sb__run_report_stage_at(
+    const struct sb_run *run, struct sb_report *r, uint64_t now);
+
+// The state of a run: created before its first thread, freed after the last.
+
+// Returns NULL if out of memory.
+struct sb_run *sb__run_state_new(struct sb_workload *w,
+    const struct sb_run_opts *o, struct sb_random_shared *random);
+// 0 or SB_ENOMEM. Call sb__run_state_end() in either case.
+int sb__run_state_init(struct sb_run *run);
+// Frees a run that has ended as *res says. Returns the code of its error.
+int sb__run_state_end(struct sb_run *run, const struct sb_run_result *res);
+
 #endif

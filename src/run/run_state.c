@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/run_state.h"
+#include "run/run_private.h"
 
 #include <assert.h>
 #include <stdlib.h>

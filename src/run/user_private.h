@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "kit/timedist.h"
-#include "loop/alarm.h"
+#include "loop/timers.h"
 #include "loop/waiter.h"
 #include "run/crew.h"
 #include "run/run_private.h"
@@ -104,18 +104,14 @@ static inline uint64_t sb__user_now(struct sb_user *u)
     return now;
 }
 
-// user_wait.c. Waits until the given time or a stop; returns the current time.
+// user.c. Waits until the given time or a stop; returns the current time.
 uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
-// The same for the arrival of an event, exactly (--pace).
-uint64_t sb__user_wait_arrival(struct sb_user *u, uint64_t until);
 // For a user that is away: waits until the given time. Returns false if the run
 // is over, or all of --events are used up.
 bool sb__user_await(struct sb_user *u, uint64_t until);
 // On an event loop: how long a user whose events do not wait may run before the
 // others of its worker do.
 #define SB__USER_SLICE_NS 100000
-// Whether this user has not waited for that long.
-bool sb__user_is_to_yield(const struct sb_user *u, uint64_t now);
 // Lets the other users of the worker run, if that is so. Returns the current
 // time.
 uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now);

@@ -9,7 +9,7 @@
 
 #include "kit/buf.h"
 #include "base/log.h"
-#include "base/opts_component.h"
+#include "base/opts.h"
 #include "script/script_private.h"
 
 // Declares an option of this script.

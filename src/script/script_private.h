@@ -122,7 +122,7 @@ enum sb__sharing {
 struct sb__bson;
 struct sb__state;
 
-// Where the code that LuaJIT has compiled for a state begins (stuck.c).
+// Where the code that LuaJIT has compiled for a state begins (lines.c).
 #define SB__TRACE_LINE (LUA_IDSIZE + 16)
 struct sb__traces {
     pthread_mutex_t lock; // of list, which the main thread reads
@@ -282,7 +282,7 @@ void sb__lines_end(struct sb__state *st);
 enum sb_held sb__lines_held(
     struct sb__state *st, const struct sb_hold *hold, char *what, size_t size);
 
-// Stuck scripts (stuck.c). Notes the traces of a new state from now on. Raises
+// Stuck scripts (lines.c). Notes the traces of a new state from now on. Raises
 // Lua errors.
 void sb__traces_note(lua_State *L, struct sb__traces *t);
 void sb__traces_init(struct sb__traces *t);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "measure/snap_add.h"
+#include "measure/snap.h"
 #include "out/result_file.h"
 
 // Adds the run to itself, as `sysbench merge` would.

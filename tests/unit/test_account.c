@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "loop/account.h"
+#include "loop/hold.h"
 
 #include <unistd.h>
 

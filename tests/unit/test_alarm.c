@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "loop/alarm.h"
+#include "loop/timers.h"
 
 #include "kit/rng.h"
 #include "check.h"

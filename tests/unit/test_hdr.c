@@ -9,7 +9,6 @@
 #include <zlib.h>
 
 #include "hists.h"
-#include "out/hgrm.h"
 
 #define STARTED 1790000000.125
 

@@ -4,7 +4,7 @@
 // reports the holds.
 #include "run/holds.h"
 
-#include "run/run_state.h"
+#include "run/run_private.h"
 #include "run/user_private.h"
 #include "check_log.h"
 #include "runs.h"

@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "out/json_parts.h"
-#include "out/live_text.h"
+#include "out/live.h"
 
 #define MS UINT64_C(1000000)
 

@@ -2,7 +2,7 @@
 //
 // Options of components of a mix: NAME.option, their plain spelling, copies of
 // options of the program, sections.
-#include "base/opts_component.h"
+#include "base/opts.h"
 
 #include "check_opts.h"
 

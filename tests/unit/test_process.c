@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "db/process.h"
+#include "db/probe.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>

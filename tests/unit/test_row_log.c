@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 #include "check.h"
-#include "out/row_log.h"
+#include "out/spool.h"
 
 static struct sb_snap snap;
 static struct sb_report report;

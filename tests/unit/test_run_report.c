@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/run_report.h"
+#include "run/run_private.h"
 
 #include "check.h"
 #include "run/user_private.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What a run consists of when it begins.
-#include "run/run_state.h"
+#include "run/run_private.h"
 
 #include "run/user_private.h"
 #include "runs.h"

@@ -2,7 +2,6 @@
 //
 // Not with tsan: one thread.
 #include "measure/snap.h"
-#include "measure/snap_add.h"
 
 #include "check.h"
 

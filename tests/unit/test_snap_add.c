@@ -2,7 +2,7 @@
 //
 // Not with tsan: one thread.
 #include "check.h"
-#include "measure/snap_add.h"
+#include "measure/snap.h"
 
 #define MS UINT64_C(1000000)
 

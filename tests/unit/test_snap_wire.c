@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "measure/snap_add.h"
+#include "measure/snap.h"
 #include "measure/snap_wire.h"
 
 #define MS UINT64_C(1000000)

@@ -6,7 +6,7 @@
 #ifndef USERS_OF_RUN_H
 #define USERS_OF_RUN_H
 
-#include "run/run_state.h"
+#include "run/run_private.h"
 #include "run/user_private.h"
 #include "runs.h"
 

@@ -6,7 +6,7 @@
 
 #include "db/call.h"
 
-// busy.c ---------------------------------------------------------------------
+// feed.c ---------------------------------------------------------------------
 
 // True if a load that failed to begin is to be retried: rc says that a lock was
 // the reason, and `tries` is below the maximum. Logs the first wait.
