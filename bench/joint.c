@@ -19,8 +19,7 @@
 #include "measure/op_reader.h"
 #include "measure/snap.h"
 #include "measure/snap_wire.h"
-#include "run/joint_fail.h"
-#include "run/joint_intervals.h"
+#include "ranks/joint.h"
 #include "run/run_private.h"
 #include "times.h"
 
@@ -84,34 +83,6 @@ static const struct sb_transport_ops transport_ops = {
     .abi = SB_TRANSPORT_ABI, .send = send_message, .receive = receive_message
 };
 
-// As in run_report.c, joint_fail.c and run.c.
-void sb__run_report_fill(struct sb_run *run, struct sb_report *r,
-    const struct sb_snap *sum, uint64_t now, bool warmup)
-{
-    (void)warmup;
-    sb_report_fill(r, sum, (unsigned)run->o->threads, run->open_loop,
-        (double)(now - run->t0) / 1e9);
-    r->stats = &run->joint->names;
-}
-
-void sb__joint_fail_if_broken(struct sb__joint *j)
-{
-    if (j->broken.code)
-        sb__run_fail(j->run, &j->broken);
-}
-
-void sb__run_stop(struct sb_run *run)
-{
-    (void)run;
-}
-
-void sb__run_fail(struct sb_run *run, const struct sb_err *err)
-{
-    (void)run;
-    fprintf(stderr, "%s\n", err->msg);
-    exit(1);
-}
-
 static void on_interval(void *data, const struct sb_report *r)
 {
     static const double pct[] = { 50, 95, 99, 99.9 };
@@ -138,7 +109,8 @@ static int rank_init(unsigned i)
     r->run.o = &r->o;
     r->run.l = &r->l;
     r->run.deadline = UINT64_MAX;
-    r->run.joint = &r->j;
+    r->run.group = &r->j.group;
+    r->j.group.names = &r->j.names;
     r->j.run = &r->run;
     r->j.job = r->o.job;
     if (i == 0)

@@ -11,7 +11,7 @@
 #include "builtin/builtin.h"
 #include "results/cmd.h"
 #include "results/sweep_plan.h"
-#include "job/job.h"
+#include "ranks/job.h"
 #include "db/db.h"
 #include "db/sampler.h"
 #include "out/assert.h"
@@ -20,7 +20,7 @@
 #include "out/reporter.h"
 #include "out/text.h"
 #include "run/beside.h"
-#include "run/ranks.h"
+#include "ranks/place.h"
 #include "run/run.h"
 #include "script/script.h"
 

@@ -11,8 +11,8 @@
 #include "app/app.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "job/job_files.h"
-#include "job/relay.h"
+#include "ranks/job_files.h"
+#include "ranks/relay.h"
 
 // Time that the processes of the other ranks get after that of rank 0 has
 // ended.

@@ -11,10 +11,11 @@
 #include "app/app.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "job/job.h"
-#include "job/job_files.h"
-#include "job/module.h"
-#include "job/relay.h"
+#include "ranks/job.h"
+#include "ranks/job_files.h"
+#include "ranks/join.h"
+#include "ranks/module.h"
+#include "ranks/relay.h"
 #include "kit/clock.h"
 
 // A command that a launcher of MPI has started on several hosts: joins the job,
@@ -407,6 +408,7 @@ static int divide(struct sb_app *a, struct sb_err *err)
             divided ? &a->rank_place : &one, a->job != NULL, a->dist.seed != 0,
             err);
     a->run.job = divided ? a->job : NULL;
+    a->run.join = sb_ranks_join;
     a->random.rank = a->run.share.rank;
     a->random.ranks = a->run.share.ranks;
     return rc;

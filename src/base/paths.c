@@ -96,7 +96,7 @@ static bool find_build_tree(struct sb_paths *p, const char *dir)
 
     if (!join(modules, dir, "/drivers") ||
         !join(p->drivers, modules, "/.libs") ||
-        !join(p->mpi, dir, "/mpi/.libs") || !is_dir(modules))
+        !join(p->mpi, dir, "/ranks/mpi/.libs") || !is_dir(modules))
         return false;
     if (join(top, dir, "/..") && source_tree(p, top) && is_dir(p->workloads))
         return true;

@@ -3,7 +3,7 @@
 // Coordinates the users of a parallel command: a barrier, tickets, progress.
 // If one fails, the waiting of the others ends. If several processes carry out
 // the command, each has a crew of its own users; the main thread exchanges what
-// they wait for (run/joint_crew.c).
+// they wait for (ranks/joint_crew.c).
 #ifndef SB_CREW_H
 #define SB_CREW_H
 

@@ -3,21 +3,483 @@
 // The reporting side of a run: takes snapshots, subtracts them, and passes
 // reports to the listener. Runs in the main thread; never writes to what
 // workers write.
+#include "run/meter.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "run/joint_end.h"
-#include "run/meter.h"
-#include "run/meter_check.h"
-#include "run/meter_joint_private.h"
-#include "run/meter_report_private.h"
-#include "run/meter_snap.h"
-#include "run/meter_stages_private.h"
+#include "kit/units.h"
+#include "run/group.h"
+#include "run/run_private.h"
+#include "run/user_private.h"
+
+// Returns the number of arrivals of this phase that were due by `until`.
+static uint64_t scheduled_by(
+    struct sb_meter *m, uint64_t until, const struct sb_snap *s)
+{
+    struct sb_run *run = m->run;
+
+    if (!run->open_loop || run->searching)
+        return s->c.started;
+    m->until = until;
+    m->scheduled += sb_pace_walk(
+        &run->pace, &m->walked, until - run->t0, SB__RUN_WALK_MAX);
+    if (run->limited && m->phase == SB_PHASE_MEASURED &&
+        m->scheduled > run->events)
+        return run->events;
+    return m->scheduled;
+}
+
+static void count_users(const struct sb_meter *m, struct sb_snap *s)
+{
+    struct sb_run *run = m->run;
+
+    for (unsigned i = 0; i < run->users; i++) {
+        s->unfinished += atomic_load_explicit(&run->user[i].in_event,
+                             memory_order_relaxed) == 1 + m->phase;
+        if (m->phase == SB_PHASE_MEASURED)
+            s->skipped += atomic_load_explicit(
+                &run->priv[i].skipped, memory_order_relaxed);
+    }
+    pthread_mutex_lock(&run->lock);
+    s->running = run->running;
+    pthread_mutex_unlock(&run->lock);
+}
+
+int sb__meter_snap_take(struct sb_meter *m, struct sb_snap *s,
+    enum sb_snap_detail detail, const struct sb_snap *earlier, uint64_t now,
+    uint64_t until)
+{
+    struct sb_run *run = m->run;
+
+    assert(until >= run->t0);
+    int rc = sb_snap_take(s, &run->stats[m->phase], detail, now, earlier);
+    if (rc)
+        return rc;
+    count_users(m, s);
+    // Users are writing: a full snapshot is consistent all the same.
+    if (detail == SB_SNAP_FULL)
+        s->c.started = s->c.completed + s->c.failed + s->unfinished;
+    s->scheduled = scheduled_by(m, until, s);
+    if (detail == SB_SNAP_FULL && s->scheduled < s->c.started + s->skipped)
+        s->scheduled = s->c.started + s->skipped;
+    return 0;
+}
+
+uint64_t sb__meter_snap_pending(
+    struct sb_meter *m, uint64_t until, const struct sb_snap *s)
+{
+    struct sb_run *run = m->run;
+    sb_pace_pos pos = atomic_load_explicit(&run->cursor, memory_order_relaxed);
+
+    if (!run->open_loop)
+        return 0;
+    if (pos < m->border)
+        pos = m->border; // those of the warm-up were dropped
+    uint64_t n = sb_pace_walk(
+        &run->pace, &pos, until - run->t0, SB__RUN_WALK_MAX);
+    for (unsigned i = 0; i < run->users; i++) {
+        uint64_t held = atomic_load_explicit(
+            &run->priv[i].held, memory_order_relaxed);
+
+        n += held >= run->warm_end && held != 0 && held <= until;
+    }
+    uint64_t begun = s->c.started + s->skipped;
+    if (run->limited && n > run->events - begun)
+        n = run->events - begun; // --events does not allow more
+    return n;
+}
+
+// Adds the queue length at this moment, not the growth during the interval.
+static void add_queue(struct sb_report *r, const struct sb_snap *s)
+{
+    uint64_t begun = s->c.started + s->skipped;
+
+    r->queue = s->scheduled > begun ? s->scheduled - begun : 0;
+    r->concurrency = s->unfinished;
+    r->running = s->running;
+}
+
+void sb__meter_report_fill(struct sb_meter *m, struct sb_report *r,
+    const struct sb_snap *diff, const struct sb_snap *s)
+{
+    struct sb_run *run = m->run;
+    uint64_t now = s->ns;
+
+    sb_report_fill(r, diff, sb__run_report_users(run), run->open_loop,
+        (double)(now - m->phase_start) / 1e9);
+    r->warmup = m->phase == SB_PHASE_WARMUP;
+    r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
+    r->start_ns = m->phase_start;
+    r->stats = sb__run_report_names(run, m->phase);
+    add_queue(r, s);
+    // At the time limit, users have just ended their loops. They count as
+    // running, because they ran during this interval.
+    if (now >= run->deadline)
+        r->running = sb__run_report_users_at_end(run);
+    sb__run_report_stage_at(run, r, now);
+}
+
+// How the rate was found, and whether the measured part keeps the limits.
+static void add_search(struct sb_meter *m, struct sb_report *r)
+{
+    struct sb_rate_search *f = &m->run->found;
+    unsigned missed;
+
+    if (!sb_run_opts_finds_rate(m->run->o))
+        return;
+    r->search = f;
+    f->judged = m->run->o->rate_search && m->run->l->judge &&
+                !m->run->searching;
+    if (f->judged)
+        f->kept = m->run->l->judge(m->run->l->data, r, &f->value, &missed);
+}
+
+void sb__meter_report_cumulative(struct sb_meter *m, struct sb_snap *s,
+    const struct sb_snap *diff,
+    void (*tell)(void *data, const struct sb_report *r), bool final,
+    const char *failure)
+{
+    struct sb_report r;
+
+    sb__meter_report_fill(m, &r, diff, s);
+    r.final = final;
+    // A search that was interrupted: parts with different loads are not added.
+    r.whole = !final ? NULL : m->run->searching ? diff : s;
+    r.failure = failure;
+    if (final && !m->run->staged)
+        r.running = r.threads;
+    if (final) {
+        r.stages = m->stages;
+        r.nstages = m->nstages;
+        r.ranks = m->run->group ? m->run->group->figures : NULL;
+        r.nranks = m->run->group ? m->run->group->ranks : 0;
+        add_search(m, &r);
+    }
+    if (tell)
+        tell(m->run->l->data, &r);
+    sb_snap_done(&m->checkpoint);
+    m->checkpoint = *s;
+    memset(s, 0, sizeof(*s));
+}
+
+void sb__meter_check_printed(struct sb_meter *m, const struct sb_snap *diff)
+{
+    if (!m->broken.code)
+        sb_snap_check_printed(diff, m->run->open_loop, &m->broken);
+}
+
+// Fails the run if more events failed than --max-failed allows, or all of
+// them.
+static int check_failed(const struct sb_run_opts *o,
+    const struct sb_counters *c, struct sb_err *err)
+{
+    unsigned long long failed = sb_counters_failed(c);
+    unsigned long long n = failed + c->completed;
+    double percent = n ? 100 * (double)failed / (double)n : 0;
+    char text[SB_UNITS_PERCENT];
+
+    if (n > 0 && failed == n)
+        return sb_err_set(err, SB_ELIMIT,
+            n == 1 ? "the only event failed" : "all %llu events failed", n);
+    if (failed == 0 || percent <= o->max_failed)
+        return 0;
+    return sb_err_set(err, SB_ELIMIT,
+        "%llu of %llu events failed (%s %%), more than --max-failed=%.10g "
+        "allows",
+        failed, n, sb_units_percent(text, percent, 100), o->max_failed);
+}
+
+void sb__meter_check_success(struct sb_meter *m, const struct sb_snap *s,
+    const struct sb_snap *diff, uint64_t left, bool all_ended,
+    struct sb_run_result *res)
+{
+    struct sb_run *run = m->run;
+    int rc;
+
+    if (res->err.code)
+        return;
+    if (all_ended)
+        sb__meter_check_printed(m, diff);
+    if (all_ended && !m->broken.code && m->phase == SB_PHASE_MEASURED)
+        sb_snap_check(s, sb__run_report_names(run, m->phase), left, &m->broken);
+    rc = m->broken.code;
+    if (rc)
+        res->err = m->broken;
+    // SB_END_SIGNAL, SB_END_FORCED and SB_END_HUNG have an exit status of
+    // their own.
+    else if (res->end == SB_END_LIMIT || res->end == SB_END_SCRIPT)
+        rc = check_failed(run->o, &s->c, &res->err);
+    if (rc)
+        res->end = SB_END_FAILED;
+}
+
+// The figures of stages: the differences of snapshots at their borders.
+
+static const struct sb_stages *stages_of(const struct sb_meter *m)
+{
+    return &m->run->o->stages;
+}
+
+static uint64_t start_of(const struct sb_meter *m, unsigned stage)
+{
+    uint64_t start = m->run->warm_end;
+
+    for (unsigned i = 0; i < stage; i++)
+        start += stages_of(m)->stage[i].ns;
+    return start;
+}
+
+// Time at which the stage in progress ends; the last one ends with the run.
+static uint64_t end_of_stage(const struct sb_meter *m)
+{
+    return m->stage + 1 < stages_of(m)->n ? start_of(m, m->stage + 1)
+                                          : UINT64_MAX;
+}
+
+void sb__meter_stages_start(struct sb_meter *m)
+{
+    if (!m->run->staged)
+        return;
+    m->stage_snap.ns = m->run->warm_end;
+    m->next_stage = end_of_stage(m);
+    m->stages = calloc(stages_of(m)->n, sizeof(*m->stages));
+    m->stage_diff = calloc(stages_of(m)->n, sizeof(*m->stage_diff));
+}
+
+void sb__meter_stages_done(struct sb_meter *m)
+{
+    for (unsigned i = 0; i < m->nstages; i++)
+        sb_snap_done(&m->stage_diff[i]);
+    sb_snap_done(&m->stage_snap);
+    free(m->stage_diff);
+    free(m->stages);
+    m->stage_diff = NULL;
+    m->stages = NULL;
+    m->nstages = 0;
+}
+
+static void tell_stage(struct sb_meter *m, const struct sb_report *r)
+{
+    if (m->run->l->stage)
+        m->run->l->stage(m->run->l->data, r);
+}
+
+void sb__meter_stages_sum(
+    struct sb_meter *m, unsigned stage, struct sb_snap *sum)
+{
+    struct sb_report *r;
+
+    if (!m->stages || !m->stage_diff || stage >= stages_of(m)->n)
+        return;
+    struct sb_snap *diff = &m->stage_diff[m->nstages];
+
+    r = &m->stages[m->nstages++];
+    *diff = *sum;
+    memset(sum, 0, sizeof(*sum));
+    sb__run_report_fill(m->run, r, diff, start_of(m, stage) + diff->ns, false);
+    sb__run_report_stage(m->run, r, stage);
+    tell_stage(m, r);
+}
+
+static int share_stage(struct sb_meter *m, const struct sb_snap *s)
+{
+    struct sb_snap diff = { 0 };
+    int rc = sb_snap_sub(&diff, s, &m->stage_snap);
+
+    if (rc == 0)
+        m->run->group->ops->give_section(m->run, SB_SECTION_STAGE, m->stage,
+            &diff, &m->run->stats[m->phase]);
+    sb_snap_done(&diff);
+    return rc;
+}
+
+int sb__meter_stages_end(struct sb_meter *m, const struct sb_snap *s)
+{
+    if (!m->run->staged || m->phase == SB_PHASE_WARMUP)
+        return 0;
+    if (!m->stages || !m->stage_diff)
+        return SB_ENOMEM;
+    if (m->run->group)
+        return share_stage(m, s);
+
+    assert(m->nstages <= m->stage && m->stage < stages_of(m)->n);
+    struct sb_snap *diff = &m->stage_diff[m->nstages];
+    struct sb_report *r = &m->stages[m->nstages];
+    int rc = sb_snap_sub(diff, s, &m->stage_snap);
+
+    if (rc)
+        return rc;
+    m->nstages++;
+    sb__meter_report_fill(m, r, diff, s);
+    sb__run_report_stage(m->run, r, m->stage);
+    tell_stage(m, r);
+    return 0;
+}
+
+// If the report is so late that a whole stage has passed, that stage is part of
+// the one before it.
+void sb__meter_stages_due(struct sb_meter *m, uint64_t now, uint64_t until)
+{
+    const struct sb_run *run = m->run;
+    struct sb_snap s = { 0 };
+
+    // The final report ends the last stage.
+    m->next_stage = UINT64_MAX;
+    if (now >= run->deadline)
+        return;
+    if (sb__meter_snap_take(m, &s, SB_SNAP_FULL, &m->stage_snap, now, until) ||
+        sb__meter_stages_end(m, &s)) {
+        sb_log(SB_LOG_WARNING, "no figures of a stage: out of memory");
+        sb_snap_done(&s);
+    } else {
+        sb_snap_done(&m->stage_snap);
+        m->stage_snap = s;
+    }
+    m->stage = sb_stages_at(stages_of(m), now - run->warm_end);
+    m->next_stage = end_of_stage(m);
+}
+
+// The reporting side of a job: gives the figures of this rank to rank 0, and
+// reports the sums over all ranks.
+
+// The planned end of an interval is the last one before `now`; that of the rest
+// of an interval is the next one.
+void sb__meter_group_interval(
+    struct sb_meter *m, const struct sb_snap *diff, uint64_t now, bool partial)
+{
+    struct sb_run *run = m->run;
+    uint64_t end = m->next_tick;
+
+    uint64_t limit = m->phase == SB_PHASE_WARMUP ? run->warm_end
+                                                 : run->deadline;
+
+    while (!partial && end + m->interval <= now && end + m->interval <= limit)
+        end += m->interval;
+    if (partial && m->phase == SB_PHASE_WARMUP && now >= run->warm_end)
+        end = run->warm_end;
+    else if (partial && run->deadline < end)
+        end = run->deadline;
+    // Events that ended after the time limit.
+    if (end - run->t0 <= m->key)
+        end = run->t0 + m->key + 1;
+    run->group->ops->give_interval(
+        run, diff, &run->stats[m->phase], m->key, end - run->t0, !partial);
+    m->key = end - run->t0;
+}
+
+void sb__meter_group_checkpoint(
+    struct sb_meter *m, struct sb_snap *s, const struct sb_snap *diff)
+{
+    m->run->group->ops->give_section(m->run, SB_SECTION_CHECKPOINT,
+        (unsigned)m->checkpoint_no, diff, &m->run->stats[m->phase]);
+    sb_snap_done(&m->checkpoint);
+    m->checkpoint = *s;
+    memset(s, 0, sizeof(*s));
+}
+
+static void report_checkpoint(
+    struct sb_meter *m, unsigned number, const struct sb_snap *sum)
+{
+    struct sb_run *run = m->run;
+    const char *text = run->o->report_checkpoints.item[number];
+    uint64_t at = run->warm_end + (uint64_t)(strtod(text, NULL) * 1e9);
+    struct sb_report r;
+
+    sb__meter_check_printed(m, sum);
+    sb__run_report_fill(run, &r, sum, at, false);
+    if (run->l->checkpoint)
+        run->l->checkpoint(run->l->data, &r);
+}
+
+static void report_section(
+    void *arg, enum sb_section kind, unsigned number, struct sb_snap *sum)
+{
+    if (kind == SB_SECTION_STAGE)
+        sb__meter_stages_sum(arg, number, sum);
+    else
+        report_checkpoint(arg, number, sum);
+}
+
+void sb__meter_group_init(struct sb_meter *m)
+{
+    m->run->group->on_section = report_section;
+    m->run->group->on_section_arg = m;
+}
+
+// Rank 0 is lost: the report of this rank, as that of a run of its own.
+static void report_alone(struct sb_meter *m, const struct sb_snap *mine)
+{
+    struct sb_run *run = m->run;
+    struct sb_group *g = run->group;
+    const struct sb_snap start = { .ns = 0 };
+    struct sb_snap end = { 0 };
+
+    if (sb_snap_sub(&end, mine, &start))
+        return;
+    end.ns = m->phase_start + mine->ns;
+    run->group = NULL;
+    sb__meter_report_cumulative(
+        m, &end, mine, run->l->final, true, "rank 0 was lost");
+    run->group = g;
+}
+
+// The figures of all ranks. From now on, this rank has nothing to send. since:
+// those of this rank since the last checkpoint, or NULL.
+static void group_final(struct sb_meter *m, const struct sb_snap *mine,
+    const struct sb_snap *since, uint64_t left, bool all_ended,
+    struct sb_run_result *res)
+{
+    struct sb_run *run = m->run;
+    struct sb_group_end e = { .pending = left,
+        .all_ended = all_ended,
+        .end = res->end,
+        .signal = res->signal,
+        .err = res->err };
+    struct sb_snap end;
+
+    run->group->ops->give_interval(run, mine, NULL, 0, SB_GROUP_LAST, false);
+    enum sb_group_report report = run->group->ops->end(
+        run, mine, since, &run->stats[m->phase], &e);
+    if (report == SB_GROUP_ALONE)
+        report_alone(m, mine);
+    if (report != SB_GROUP_ALL)
+        return;
+    res->end = e.end;
+    res->signal = e.signal;
+    res->err = e.err;
+    res->told = false; // it may be the error of another rank
+    sb__meter_check_success(m, &e.sum, &e.sum, e.pending, e.all_ended, res);
+    end = e.sum;
+    end.ns = m->phase_start + e.sum.ns;
+    // After the loss of a rank, only the whole is known.
+    sb__meter_report_cumulative(m, &end, e.has_since ? &e.since : &e.sum,
+        run->l->final, true, res->err.code ? res->err.msg : NULL);
+    sb_snap_done(&e.since);
+}
+
+int sb__meter_group_final(struct sb_meter *m, const struct sb_snap *s,
+    const struct sb_snap *diff, uint64_t left, bool all_ended,
+    struct sb_run_result *res)
+{
+    const struct sb_snap start = { .ns = m->phase_start };
+    struct sb_snap whole = { 0 };
+
+    if (m->run->o->report_checkpoints.count == 0 || m->run->searching) {
+        group_final(m, diff, NULL, left, all_ended, res);
+        return 0;
+    }
+    int rc = sb_snap_sub(&whole, s, &start);
+    if (rc == 0)
+        group_final(m, &whole, diff, left, all_ended, res);
+    sb_snap_done(&whole);
+    return rc;
+}
 
 // Interval of a job without --report-interval.
-#define JOINT_INTERVAL UINT64_C(1000000000)
+#define GROUP_INTERVAL UINT64_C(1000000000)
 
 void sb__meter_init(struct sb_meter *m, struct sb_run *run)
 {
@@ -28,10 +490,10 @@ void sb__meter_init(struct sb_meter *m, struct sb_run *run)
                              : run->l ? run->l->interval_ns
                                       : 0);
     // Rank 0 keeps the intervals of all ranks, in case one is lost.
-    if (run->joint && m->interval == 0)
-        m->interval = JOINT_INTERVAL;
-    if (run->joint)
-        sb__meter_joint_init(m);
+    if (run->group && m->interval == 0)
+        m->interval = GROUP_INTERVAL;
+    if (run->group)
+        sb__meter_group_init(m);
     m->next_tick = m->next_checkpoint = m->next_stage = UINT64_MAX;
 }
 
@@ -60,7 +522,7 @@ static void read_operations(struct sb_meter *m)
 
     sb_op_reader_done(&m->ops);
     // What rank 0 keeps of a job has all of them.
-    if ((run->l->operations || run->joint) && m->next_tick != UINT64_MAX &&
+    if ((run->l->operations || run->group) && m->next_tick != UINT64_MAX &&
         sb_op_reader_init(&m->ops, &run->stats[m->phase]))
         sb_log(SB_LOG_WARNING, "no operations in intervals: out of memory");
 }
@@ -80,8 +542,8 @@ static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
     read_operations(m);
     if (phase == SB_PHASE_MEASURED)
         sb__meter_stages_start(m);
-    if (m->run->joint)
-        sb__joint_end_start(m->run->joint);
+    if (m->run->group)
+        m->run->group->ops->begin(m->run);
 }
 
 void sb__meter_start(struct sb_meter *m)
@@ -183,8 +645,8 @@ static void end_interval(
     } else {
         diff.op = m->ops.op;
         diff.nops = m->ops.nops;
-        if (m->run->joint) {
-            sb__meter_joint_interval(m, &diff, now, partial);
+        if (m->run->group) {
+            sb__meter_group_interval(m, &diff, now, partial);
         } else {
             sb__meter_report_fill(m, &r, &diff, &s);
             r.partial = partial;
@@ -203,7 +665,7 @@ static void end_interval(
 // Reports what has happened since the last interval, if that was asked for.
 static void end_rest(struct sb_meter *m, uint64_t now, uint64_t until)
 {
-    bool wanted = m->run->joint || m->run->l->partial;
+    bool wanted = m->run->group || m->run->l->partial;
 
     if (wanted && m->interval && now > m->last.ns)
         end_interval(m, now, until, true);
@@ -217,8 +679,8 @@ static void end_checkpoint(struct sb_meter *m, uint64_t now)
             m, &s, SB_SNAP_FULL, &m->checkpoint, now, report_end(m, now)) ||
         sb_snap_sub(&diff, &s, &m->checkpoint)) {
         sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
-    } else if (m->run->joint) {
-        sb__meter_joint_checkpoint(m, &s, &diff);
+    } else if (m->run->group) {
+        sb__meter_group_checkpoint(m, &s, &diff);
     } else {
         sb__meter_check_printed(m, &diff);
         sb__meter_report_cumulative(
@@ -316,10 +778,10 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
         rc = sb__meter_stages_end(m, &s);
     if (rc == 0)
         rc = sb_snap_sub(&diff, &s, &m->checkpoint);
-    if (rc == 0 && run->joint)
-        rc = sb__meter_joint_final(
+    if (rc == 0 && run->group)
+        rc = sb__meter_group_final(
             m, &s, &diff, sb__meter_snap_pending(m, until, &s), all_ended, res);
-    if (rc == 0 && !run->joint) {
+    if (rc == 0 && !run->group) {
         sb__meter_check_success(
             m, &s, &diff, sb__meter_snap_pending(m, until, &s), all_ended, res);
         sb__meter_report_cumulative(m, &s, &diff, run->l->final, true,

@@ -6,9 +6,7 @@
 #include "run/rate_part_private.h"
 
 #include "run/gate.h"
-#include "run/joint.h"
-#include "run/joint_start.h"
-#include "run/meter_snap.h"
+#include "run/group.h"
 
 struct trial {
     struct sb_snap before, after;
@@ -148,11 +146,11 @@ bool sb__rate_part(struct sb_run *run, struct sb_meter *m,
     assert((part->kind > SB__PART_PROBE) == (part->rate > 0));
     *f = (struct sb__part_figures){ .late = false };
     if (part->at)
-        sb__joint_start_wait(run, part->at);
+        run->group->ops->wait(run, part->at);
     if (part->kind == SB__PART_MEASURED) {
         sb__gate_open(run, part, UINT64_MAX, UINT64_MAX);
-        if (run->joint)
-            run->joint->began = run->t0;
+        if (run->group)
+            run->group->began = run->t0;
         sb__meter_measured(m);
         return true;
     }

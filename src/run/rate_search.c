@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "run/joint_parts.h"
+#include "run/group.h"
 #include "run/rate_part_private.h"
 #include "run/rate_search.h"
 #include "run/run_private.h"
@@ -47,10 +47,10 @@ static bool carry_out(struct sb_run *run, struct sb_meter *m,
 {
     struct sb__part part = { .kind = kind, .rate = rate };
 
-    if (run->joint)
-        sb__joint_parts_begin(run, &part);
+    if (run->group)
+        run->group->ops->begin_part(run, &part);
     return sb__rate_part(run, m, &part, f) &&
-           (!run->joint || sb__joint_parts_sum(run, f));
+           (!run->group || run->group->ops->add_part(run, f));
 }
 
 static bool warm_up(struct sb_run *run, struct sb_meter *m)
@@ -222,11 +222,11 @@ static bool follow_search(struct sb_run *run, struct sb_meter *m)
     bool go_on = true;
 
     while (go_on && part.kind != SB__PART_MEASURED) {
-        go_on = sb__joint_parts_next(run, &part) &&
+        go_on = run->group->ops->next_part(run, &part) &&
                 sb__rate_part(run, m, &part, &f);
         if (!go_on)
             break;
-        sb__joint_parts_send(run, &f);
+        run->group->ops->give_part(run, &f);
         sb_snap_done(&f.sum);
     }
     // For the report of this rank, if rank 0 is lost.
@@ -267,7 +267,7 @@ bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
     if (!found && !sb__run_follows(run))
         fail_if_users_ended(run);
     // The other ranks wait for the next part.
-    if (!found && run->joint)
+    if (!found && run->group)
         sb__run_stop(run);
     return found;
 }

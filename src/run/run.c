@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "job/job.h"
 #include "kit/clock.h"
+#include "run/group.h"
 #include "run/run_private.h"
 #include "run/signals.h"
 #include "run/user_private.h"
@@ -72,11 +72,11 @@ void sb__run_on_signal(void *arg, int sig)
 
 void sb__run_wait(struct sb_run *run, uint64_t until)
 {
-    if (run->poll) {
-        uint64_t next = sb_clock_monotonic() + run->poll_every;
+    if (run->group) {
+        uint64_t next = sb_clock_monotonic() + run->group->poll_every;
 
         pthread_mutex_unlock(&run->lock);
-        run->poll(run);
+        run->group->ops->poll(run);
         pthread_mutex_lock(&run->lock);
         until = until < next ? until : next;
     }
@@ -140,7 +140,7 @@ unsigned sb__run_busy(struct sb_run *run)
 
 bool sb__run_follows(const struct sb_run *run)
 {
-    return run->o->job && run->o->job->rank > 0;
+    return run->group && run->group->rank > 0;
 }
 
 void sb__run_report_stage(
@@ -171,7 +171,7 @@ void sb__run_report_stage_at(
 
 unsigned sb__run_report_users(const struct sb_run *run)
 {
-    return (unsigned)(run->joint ? run->o->threads : run->users);
+    return (unsigned)(run->group ? run->o->threads : run->users);
 }
 
 unsigned sb__run_report_users_at_end(const struct sb_run *run)
@@ -181,7 +181,7 @@ unsigned sb__run_report_users_at_end(const struct sb_run *run)
 
     if (!run->staged)
         return sb__run_report_users(run);
-    if (run->joint)
+    if (run->group)
         return sb_stages_users(&run->o->stages, last);
     for (unsigned i = 0; i < run->users; i++) {
         uint64_t until;
@@ -194,7 +194,7 @@ unsigned sb__run_report_users_at_end(const struct sb_run *run)
 const struct sb_stats *sb__run_report_names(
     const struct sb_run *run, enum sb_phase phase)
 {
-    return run->joint ? run->names : &run->stats[phase];
+    return run->group ? run->group->names : &run->stats[phase];
 }
 
 void sb__run_report_fill(struct sb_run *run, struct sb_report *r,

@@ -24,6 +24,7 @@
 struct sb_fiber_waits;
 struct sb_prefetch;
 struct sb_job;
+struct sb_run;
 
 enum sb_pace_mode { SB_PACE_AUTO, SB_PACE_SLEEP, SB_PACE_SPIN };
 enum sb_worker_policy { SB_POLICY_AUTO, SB_POLICY_BATCH, SB_POLICY_NORMAL };
@@ -58,11 +59,13 @@ struct sb_run_opts {
                            // this struct are those of the whole run
     int64_t start_at;      // wall clock, ns since 1970; 0: as soon as all
                            // users are ready
-    struct sb_job *job;    // the other ranks, over MPI; set by the caller, or
-                           // NULL
-    struct sb_mix mix;     // of --mix, set by the caller; n = 0: no mix
-    int arrivals;          // enum sb_pace_kind
-    int pace;              // enum sb_pace_mode
+    // The other ranks, over MPI, and the function that joins the run to them:
+    // ranks/join.h. Set by the caller; NULL: this process alone.
+    struct sb_job *job;
+    int (*join)(struct sb_run *run);
+    struct sb_mix mix; // of --mix, set by the caller; n = 0: no mix
+    int arrivals;      // enum sb_pace_kind
+    int pace;          // enum sb_pace_mode
     int64_t report_interval;
     struct sb_opt_list report_checkpoints;
     const char *think_time; // text of a time distribution, "" for none

@@ -8,9 +8,7 @@
 #include "base/log.h"
 #include "kit/clock.h"
 #include "run/holds.h"
-#include "run/joint.h"
-#include "run/joint_crew_end.h"
-#include "run/joint_start.h"
+#include "run/group.h"
 #include "run/loops.h"
 #include "run/meter.h"
 #include "run/rate_search.h"
@@ -24,7 +22,7 @@
 // Larger than the difference between the clocks of two threads.
 #define CLOCK_SKEW (SB_SECOND / 1000)
 
-// at: the start that the ranks of a job have agreed on; 0: now.
+// at: the start that the ranks have agreed on; 0: now.
 static void release_users(struct sb_run *run, struct sb_meter *m, uint64_t at)
 {
     const struct sb_run_opts *o = run->o;
@@ -210,14 +208,14 @@ static bool perform_run(
 {
     struct sb__watch w = { 0 };
     enum sb_run_end end = SB_END_LIMIT;
-    uint64_t at = run->joint ? run->joint->began : 0;
+    uint64_t at = run->group ? run->group->began : 0;
 
-    if (!run->joint)
+    if (!run->group)
         sb__start_at_wait(run);
-    if (!run->joint && run->l->started)
+    if (!run->group && run->l->started)
         run->l->started(run->l->data);
     if (at)
-        sb__joint_start_wait(run, at);
+        run->group->ops->wait(run, at);
     if (run->searching)
         sb__rate_search(run, m);
     else
@@ -265,7 +263,7 @@ static void end_workload(struct sb_workload *w, struct sb_run_result *res)
         res->end = SB_END_FAILED;
 }
 
-// init() and done() of a script run on rank 0 of a job.
+// init() and done() of a script run on rank 0.
 static int begin_workload(struct sb_run *run, struct sb_err *err)
 {
     const struct sb_workload_ops *ops = run->w->ops;
@@ -277,7 +275,7 @@ static int start_users(struct sb_run *run, struct sb_run_result *res)
 {
     int rc = sb__run_follows(run) ? 0 : sb__start_check_data(run, res);
 
-    if (rc == 0 && !sb__joint_start_go(run))
+    if (rc == 0 && run->group && !run->group->ops->go(run))
         return sb__start_interrupted(run, res);
     return rc ? rc : sb__start_users(run, res);
 }
@@ -354,7 +352,7 @@ static bool watch_task(struct sb_run *run)
             sb__run_wait(run, next);
         all = run->ended == run->users;
         bool interrupted = run->signal != 0 ||
-                           (run->joint && atomic_load(&run->stop));
+                           (run->group && atomic_load(&run->stop));
         pthread_mutex_unlock(&run->lock);
         now = sb_clock_monotonic();
         w.force_at += sb__watch_extend(&w, next, now);
@@ -400,8 +398,8 @@ int sb_run_parallel(struct sb_workload *w, const char *command,
                 sb__run_busy(run), run->users, command);
         else
             sb__worker_join_ended(run);
-        if (run->joint)
-            sb__joint_crew_end(run);
+        if (run->group)
+            run->group->ops->end_command(run);
         pthread_mutex_lock(&run->lock);
         res->err = run->err;
         res->told = run->told;
@@ -410,8 +408,8 @@ int sb_run_parallel(struct sb_workload *w, const char *command,
         res->end = run->signal     ? SB_END_SIGNAL
                    : run->err.code ? SB_END_FAILED
                                    : SB_END_SCRIPT;
-    } else if (run->joint) {
-        sb__joint_crew_end(run);
+    } else if (run->group) {
+        run->group->ops->end_command(run);
     }
     sb_signals_stop(&signals);
     return sb__run_state_end(run, res);

@@ -13,8 +13,8 @@
 
 enum sb_phase { SB_PHASE_WARMUP, SB_PHASE_MEASURED, SB_PHASES };
 
+struct sb_group;
 struct sb_user_priv;
-struct sb__joint;
 
 // What has held workers: holds.c. {0} at first. Under run->lock, except for
 // `known`.
@@ -57,15 +57,11 @@ struct sb_run {
     int (*task)(struct sb_workload *w, struct sb_user *u, struct sb_err *err);
     const char *command; // name of the parallel command
 
-    struct sb__joint *joint; // with the other ranks of a job, or NULL
-    // Of a job: handles its messages. sb__run_wait() calls it this often.
-    void (*poll)(struct sb_run *run);
-    uint64_t poll_every;
-    const struct sb_stats *names; // of operations and metrics of all its ranks
-    struct sb_share share;        // the part of this process
-    unsigned users;               // of this process: share.users
-    uint64_t events;              // its part of --events
-    struct sb_user *user;         // users entries
+    struct sb_group *group; // the ranks of the run; NULL: this process alone
+    struct sb_share share;  // the part of this process
+    unsigned users;         // of this process: share.users
+    uint64_t events;        // its part of --events
+    struct sb_user *user;   // users entries
     unsigned workers; // with event loops; 0: each user has a thread of its own
     struct sb__loop_worker *worker; // `workers` entries
     struct sb_helpers *helpers;     // of all workers, or NULL
@@ -148,12 +144,12 @@ unsigned sb__run_cancel_coming(struct sb_run *run);
 uint64_t sb__run_longest_event(const struct sb_run *run);
 // Number of users that have not ended.
 unsigned sb__run_busy(struct sb_run *run);
-// Whether this process is a rank of a job other than rank 0, which leads.
+// Whether this process is a rank other than rank 0, which leads.
 bool sb__run_follows(const struct sb_run *run);
 
 // What all reports of a run have in common.
 
-// The number of users of this process, or of all ranks of a job.
+// The number of users of this process, or of all ranks.
 unsigned sb__run_report_users(const struct sb_run *run);
 // The same of those that run until the end.
 unsigned sb__run_report_users_at_end(const struct sb_run *run);
@@ -161,7 +157,7 @@ unsigned sb__run_report_users_at_end(const struct sb_run *run);
 const struct sb_stats *sb__run_report_names(
     const struct sb_run *run, enum sb_phase phase);
 // Fills in a report of figures that ended at `now`: of the sum over all ranks,
-// or without a job, of this process.
+// or without a group, of this process.
 void sb__run_report_fill(struct sb_run *run, struct sb_report *r,
     const struct sb_snap *sum, uint64_t now, bool warmup);
 // Fills in this stage.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/host.h"
-#include "run/joint.h"
+#include "run/group.h"
 #include "run/loops.h"
 #include "run/lock.h"
 #include "run/mix_user.h"
@@ -111,12 +111,20 @@ int sb__run_state_init(struct sb_run *run)
     // Before the first thread, because that may have to stop all users.
     for (unsigned i = 0; rc == 0 && i < n; i++)
         rc = sb__user_init(&run->user[i], run, i);
-    return rc ? rc : sb__joint_init(run);
+    if (rc == 0 && run->o->job)
+        rc = run->o->join(run);
+    return rc;
+}
+
+static void leave_group(struct sb_run *run)
+{
+    if (run->group)
+        run->group->ops->leave(run);
 }
 
 static void free_run(struct sb_run *run)
 {
-    sb__joint_done(run);
+    leave_group(run);
     sb__loops_free(run);
     for (size_t i = 0; run->user && i < run->users; i++) {
         assert(!run->priv || !run->priv[i].has_thread); // it uses the run
@@ -143,7 +151,7 @@ int sb__run_state_end(struct sb_run *run, const struct sb_run_result *res)
     int rc = res->err.code;
 
     if (res->unjoined)
-        sb__joint_done(run);
+        leave_group(run);
     else
         free_run(run);
     return rc;

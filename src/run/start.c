@@ -10,8 +10,7 @@
 #include "kit/clock.h"
 #include "kit/locale.h"
 #include "loop/overflow.h"
-#include "run/joint_poll.h"
-#include "run/joint_start.h"
+#include "run/group.h"
 #include "run/signals.h"
 #include "run/thread_error.h"
 #include "run/loops.h"
@@ -241,7 +240,7 @@ int sb__start_interrupted(struct sb_run *run, struct sb_run_result *res)
 {
     int rc = name_interruption(run, &res->err);
 
-    sb__joint_poll(run); // tells the others
+    run->group->ops->poll(run); // tells the others
     set_end(res, rc, signal_of(run));
     return rc;
 }
@@ -280,10 +279,10 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
         rc = wait_for_users(run, &res->err);
     if (rc == 0 && !run->task)
         tell_workers(run);
-    if (rc == 0 && !run->task && run->joint && !sb__joint_start_agree(run))
+    if (rc == 0 && !run->task && run->group && !run->group->ops->agree(run))
         rc = name_interruption(run, &res->err);
-    if (rc && run->joint)
-        sb__joint_poll(run); // tells the others
+    if (rc && run->group)
+        run->group->ops->poll(run); // tells the others
     else if (rc == SB_ETIMEOUT)
         tell_at_once(run, &res->err);
     if (rc) {

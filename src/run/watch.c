@@ -4,9 +4,8 @@
 #include <assert.h>
 #include <signal.h>
 
-#include "job/job.h"
 #include "kit/clock.h"
-#include "run/joint.h"
+#include "run/group.h"
 
 static uint64_t at_least(uint64_t ns, int64_t minimum)
 {
@@ -17,9 +16,9 @@ static uint64_t at_least(uint64_t ns, int64_t minimum)
 // part of this time to end.
 static uint64_t limit_grace(const struct sb_run *run, uint64_t grace)
 {
-    if (!run->joint || run->signal != SIGTERM)
+    if (!run->group || run->signal != SIGTERM)
         return grace;
-    uint64_t most = run->joint->job->t.kill_after * 4 / 10;
+    uint64_t most = run->group->kill_after * 4 / 10;
 
     return grace > most ? most : grace;
 }

@@ -12,7 +12,7 @@ export OMPI_MCA_plm_rsh_agent=false
 # starts processes on this machine.
 mpi_families() {
     for family in openmpi mpich; do
-        if [ -e "$SB_BUILDDIR/src/mpi/.libs/$family.so" ] &&
+        if [ -e "$SB_BUILDDIR/src/ranks/mpi/.libs/$family.so" ] &&
             command -v mpirun.$family >/dev/null &&
             mpi $family 2 true >/dev/null 2>&1; then
             echo $family

@@ -167,7 +167,7 @@ hosts_families() {
     local family
 
     for family in openmpi mpich; do
-        if [ -e "$SB_BUILDDIR/src/mpi/.libs/$family.so" ] &&
+        if [ -e "$SB_BUILDDIR/src/ranks/mpi/.libs/$family.so" ] &&
             command -v "mpirun.$family" >/dev/null; then
             echo "$family"
         fi

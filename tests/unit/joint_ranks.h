@@ -8,9 +8,8 @@
 #include "base/clock.h"
 #include "check.h"
 #include "loopback.h"
-#include "run/joint.h"
-#include "run/joint_intervals.h"
-#include "run/joint_poll.h"
+#include "ranks/join.h"
+#include "ranks/joint.h"
 #include "run/lock.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -105,6 +104,7 @@ static inline void rank_init(struct rank *r, unsigned number, unsigned ranks)
 
     *r = (struct rank){ 0 };
     r->o.job = loopback_job(number, ranks, hosts[number % 3]);
+    r->o.join = sb_ranks_join;
     r->o.threads = 2 * ranks;
     r->o.thread_init_timeout = 10 * (int64_t)SECOND;
     r->l = (struct sb_listener){
@@ -121,12 +121,12 @@ static inline void rank_init(struct rank *r, unsigned number, unsigned ranks)
     r->run.has_lock = sb__lock_init(&r->run.lock, &r->run.changed) == 0;
     sb_crew_init(&r->run.crew, 2);
     sb_stats_init(&r->stats, 2, 2, false);
-    CHECK_INT(sb__joint_init(&r->run), 0);
+    CHECK_INT(r->o.join(&r->run), 0);
 }
 
 static inline void rank_done(struct rank *r)
 {
-    sb__joint_done(&r->run);
+    r->run.group->ops->leave(&r->run);
     sb_job_free(r->o.job);
     sb_stats_done(&r->stats);
     sb_crew_done(&r->run.crew);
@@ -158,7 +158,7 @@ static inline void part(struct rank *r, uint64_t from, uint64_t key, unsigned n,
 
 static inline void end(struct rank *r)
 {
-    sb__joint_intervals_add(&r->run, NULL, NULL, 0, SB__JOINT_END, false);
+    sb__joint_intervals_add(&r->run, NULL, NULL, 0, SB_GROUP_LAST, false);
 }
 
 // Until all messages have arrived, also those that they caused.

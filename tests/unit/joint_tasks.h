@@ -5,7 +5,7 @@
 #define JOINT_TASKS_H
 
 #include "joint_ranks.h"
-#include "run/joint_crew.h"
+#include "ranks/joint.h"
 
 static inline int no_task(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
@@ -21,7 +21,7 @@ static inline void task_init(struct rank *r, unsigned number, unsigned ranks)
     rank_init(r, number, ranks);
     r->run.task = no_task;
     r->o.shutdown_grace = (int64_t)SECOND / 10;
-    sb__joint_crew_init(r->run.joint);
+    sb__joint_crew_init(sb__joint_of(&r->run));
 }
 
 #endif

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "job/job.h"
+#include "ranks/job.h"
 
 #define LOOPBACK_RANKS 32
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "job/job_files.h"
+#include "ranks/job_files.h"
 
 #include <stdatomic.h>
 #include <unistd.h>

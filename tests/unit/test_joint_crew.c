@@ -2,7 +2,7 @@
 //
 // A parallel command of several ranks: what the users of one wait for comes
 // from all.
-#include "run/joint_crew.h"
+#include "ranks/joint.h"
 #include "crew_member.h"
 #include "joint_ranks.h"
 #include "joint_tasks.h"
@@ -44,12 +44,12 @@ static void barriers_wait_for_the_users_of_all(void)
     for (unsigned i = 0; i < 2 * RANKS - 1; i++)
         pthread_create(&thread[i], NULL, barrier, &all[i / 2]);
     for (unsigned i = 0; i < RANKS - 1; i++)
-        while (all[i].run.joint->barrier == 0)
+        while (sb__joint_of(&all[i].run)->barrier == 0)
             poll_all(all, RANKS);
-    CHECK_INT(all[0].run.joint->opened, 0);
+    CHECK_INT(sb__joint_of(&all[0].run)->opened, 0);
     CHECK_INT(__atomic_load_n(&all[1].agreed, __ATOMIC_RELAXED), 0);
     pthread_create(&thread[5], NULL, barrier, &all[2]);
-    while (all[0].run.joint->opened == 0)
+    while (sb__joint_of(&all[0].run)->opened == 0)
         poll_all(all, RANKS);
     poll_all(all, RANKS);
     for (unsigned i = 0; i < 2 * RANKS; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The end of a parallel command of several ranks: for whom rank 0 waits.
-#include "run/joint_crew_end.h"
+#include "ranks/joint.h"
 #include "joint_tasks.h"
 
 static void *end_later(void *arg)
@@ -24,7 +24,7 @@ static void rank_0_waits_for_the_others(void)
         task_init(&r[i], i, 2);
     pthread_create(&thread, NULL, end_later, &r[1]);
     sb__joint_crew_end(&r[0].run);
-    CHECK(r[0].run.joint->of[1].final);
+    CHECK(sb__joint_of(&r[0].run)->of[1].final);
     CHECK(!r[0].o.job->lost);
     pthread_join(thread, NULL);
     for (unsigned i = 0; i < 2; i++)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The end of a run of several ranks: what rank 0 reports.
-#include "run/joint_end.h"
+#include "ranks/joint.h"
 #include "joint_ranks.h"
 
 struct final {
     struct rank *r;
-    struct sb__joint_end e;
-    enum sb__joint_report report;
+    struct sb_group_end e;
+    enum sb_group_report report;
 };
 
 static void *finish(void *arg)
@@ -47,9 +47,9 @@ static void finals_are_added(void)
         pthread_create(&thread[i], NULL, finish, &f[i]);
     for (unsigned i = 0; i < 3; i++)
         pthread_join(thread[i], NULL);
-    CHECK_INT(f[0].report, SB__JOINT_ALL);
-    CHECK_INT(f[1].report, SB__JOINT_NONE);
-    CHECK_INT(f[2].report, SB__JOINT_NONE);
+    CHECK_INT(f[0].report, SB_GROUP_ALL);
+    CHECK_INT(f[1].report, SB_GROUP_NONE);
+    CHECK_INT(f[2].report, SB_GROUP_NONE);
     CHECK_INT(f[0].e.err.code, 0);
     CHECK_INT(f[0].e.sum.c.completed, 6);
     CHECK_INT(f[0].e.pending, 3);
@@ -60,7 +60,7 @@ static void finals_are_added(void)
     CHECK_INT(f[0].e.sum.user_events[1], 1);
     CHECK_INT(f[0].e.sum.user_events[3], 2);
     CHECK_INT(f[0].e.sum.user_events[5], 3);
-    const struct sb_rank_figures *of = r[0].run.joint->figures;
+    const struct sb_rank_figures *of = sb__joint_of(&r[0].run)->figures;
     CHECK_INT(of[2].events, 3);
     CHECK(of[2].mean == 3e6);
     CHECK(!of[2].lost);
@@ -144,11 +144,11 @@ static void lost_ranks_leave_their_intervals(void)
     poll_all(r, 2);
     r[0].run.signal = 15;
     finish(&f);
-    CHECK_INT(f.report, SB__JOINT_ALL);
+    CHECK_INT(f.report, SB_GROUP_ALL);
     CHECK_INT(f.e.err.code, SB_ELOST);
     CHECK(strstr(f.e.err.msg, "rank 1 (beta) was lost") != NULL);
     CHECK_INT(f.e.sum.c.completed, 8);
-    CHECK(r[0].run.joint->figures[1].lost);
+    CHECK(sb__joint_of(&r[0].run)->figures[1].lost);
     CHECK_INT(r[0].taken, 0);
     CHECK(r[0].o.job->lost);
     sb_snap_done(&f.e.sum);
@@ -167,16 +167,16 @@ static void a_rank_without_rank_0_is_alone(void)
         rank_init(&r[i], i, 2);
     r[1].o.job->lost = true;
     finish(&f);
-    CHECK_INT(f.report, SB__JOINT_ALONE);
+    CHECK_INT(f.report, SB_GROUP_ALONE);
     // SIGTERM: rank 0 has sent nothing since.
     r[1].o.job->lost = false;
     r[1].run.signal = 15;
     finish(&f);
-    CHECK_INT(f.report, SB__JOINT_ALONE);
+    CHECK_INT(f.report, SB_GROUP_ALONE);
     r[1].o.job->lost = false;
     sb_job_tell_all(r[0].o.job, SB_JOB_STOP, NULL);
     finish(&f);
-    CHECK_INT(f.report, SB__JOINT_NONE);
+    CHECK_INT(f.report, SB_GROUP_NONE);
     for (unsigned i = 0; i < 2; i++)
         rank_done(&r[i]);
     loopback_reset();

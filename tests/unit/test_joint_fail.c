@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What a rank says when the run of all fails.
-#include "run/joint_fail.h"
+#include "ranks/joint.h"
 #include "joint_ranks.h"
 
 static void broken_figures_fail_the_run_once(void)
@@ -10,7 +10,7 @@ static void broken_figures_fail_the_run_once(void)
     struct sb__joint *j;
 
     rank_init(&r, 0, 2);
-    j = r.run.joint;
+    j = sb__joint_of(&r.run);
     sb__joint_fail_if_broken(j);
     CHECK(!atomic_load(&r.run.stop));
     sb_err_set(&j->broken, SB_ENOMEM, "out of memory for intervals");
@@ -32,13 +32,13 @@ static void a_lost_rank_is_named(void)
     rank_init(&r, 0, 2);
     snprintf(r.o.job->of[1].host, sizeof(r.o.job->of[1].host), "beta");
     r.o.job->of[1].heard = SECOND;
-    sb__joint_fail_lost(r.run.joint, 1, 4 * SECOND, &err);
+    sb__joint_fail_lost(sb__joint_of(&r.run), 1, 4 * SECOND, &err);
     CHECK_INT(err.code, SB_ELOST);
     CHECK(strstr(err.msg, "rank 1 (beta) was lost: its last message came 3.0 "
                           "s ago; the figures") != NULL);
     r.o.job->of[1].failed = true;
     snprintf(r.o.job->of[1].why, sizeof(r.o.job->of[1].why), "no server");
-    sb__joint_fail_lost(r.run.joint, 1, 4 * SECOND, &err);
+    sb__joint_fail_lost(sb__joint_of(&r.run), 1, 4 * SECOND, &err);
     CHECK_INT(err.code, SB_ECONNECT);
     CHECK_STR(err.msg, "rank 1 (beta): no server");
     rank_done(&r);

@@ -32,11 +32,11 @@ static void lines_wait_for_all_ranks(void)
     CHECK_INT(r[0].reports.row[1].events, RANKS);
     CHECK(r[0].reports.row[1].total_s == 2);
     // Rank 0 and a parent read only what their children send.
-    CHECK_INT(r[0].run.joint->children, 8);
-    CHECK_INT(r[1].run.joint->children, RANKS - 9);
-    CHECK_INT(r[2].run.joint->children, 0);
-    CHECK_INT(
-        r[0].run.joint->sofar.c.completed, RANKS * (RANKS + 1) / 2 + RANKS);
+    CHECK_INT(sb__joint_of(&r[0].run)->children, 8);
+    CHECK_INT(sb__joint_of(&r[1].run)->children, RANKS - 9);
+    CHECK_INT(sb__joint_of(&r[2].run)->children, 0);
+    CHECK_INT(sb__joint_of(&r[0].run)->sofar.c.completed,
+        RANKS * (RANKS + 1) / 2 + RANKS);
     for (unsigned i = 0; i < RANKS; i++)
         rank_done(&r[i]);
     loopback_reset();

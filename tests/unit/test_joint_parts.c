@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A search for the rate by several ranks.
-#include "run/joint_parts.h"
-#include "run/joint_start.h"
+#include "ranks/joint.h"
 #include "joint_ranks.h"
 
 #define RANKS 3
@@ -53,7 +52,7 @@ static void parts_are_carried_out_by_all(void)
 
     for (unsigned i = 0; i < RANKS; i++) {
         rank_init(&r[i], i, RANKS);
-        r[i].run.joint->offset_ns = 1000 * i;
+        sb__joint_of(&r[i].run)->offset_ns = 1000 * i;
         sb_stats_init(&r[i].run.stats[SB_PHASE_WARMUP], 2, 2, true);
     }
     for (unsigned i = 1; i < RANKS; i++) {
@@ -63,7 +62,7 @@ static void parts_are_carried_out_by_all(void)
     uint64_t before = sb_clock_monotonic();
 
     sb__joint_parts_begin(&r[0].run, &part);
-    CHECK(part.at >= before + sb__joint_start_lead_ns(r[0].run.joint));
+    CHECK(part.at >= before + sb__joint_start_lead_ns(sb__joint_of(&r[0].run)));
     CHECK(sb__joint_parts_sum(&r[0].run, &f));
     CHECK(f.late); // rank 2 is
     CHECK(f.rate == 600);

@@ -25,7 +25,7 @@ static void stops_are_passed_on(void)
 // Rank 0 has heard of this rank n seconds ago, and was not held up.
 static void let_pass(struct rank *r, unsigned rank, uint64_t seconds)
 {
-    struct sb__joint *j = r->run.joint;
+    struct sb__joint *j = sb__joint_of(&r->run);
     uint64_t now = sb_clock_monotonic();
 
     j->started = true;
@@ -52,7 +52,7 @@ static void silent_ranks_are_lost(void)
     let_pass(&r[0], 2, 11);
     sb__joint_poll(&r[0].run);
     CHECK_INT(r[0].run.err.code, SB_ELOST);
-    CHECK_INT(r[0].run.joint->lost, 2);
+    CHECK_INT(sb__joint_of(&r[0].run)->lost, 2);
     CHECK(strstr(r[0].run.err.msg, "rank 2 (gamma) was lost") != NULL);
     for (unsigned i = 0; i < 3; i++)
         rank_done(&r[i]);
@@ -68,7 +68,7 @@ static void a_rank_that_was_held_up_waits(void)
         rank_init(&r[i], i, 2);
     poll_all(r, 2);
     let_pass(&r[0], 1, 11);
-    r[0].run.joint->polled -= 5 * SECOND;
+    sb__joint_of(&r[0].run)->polled -= 5 * SECOND;
     sb__joint_poll(&r[0].run);
     CHECK_INT(r[0].run.err.code, 0);
     for (unsigned i = 0; i < 2; i++)

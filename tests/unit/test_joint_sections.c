@@ -3,8 +3,8 @@
 // What the ranks of a job exchange beside intervals: stages, checkpoints, and
 // the parts of a search for the rate.
 #include "joint_ranks.h"
-#include "run/joint_sections.h"
-#include "run/meter_joint_private.h"
+#include "ranks/joint.h"
+#include "run/meter.h"
 
 #define RANKS 3
 
@@ -64,7 +64,7 @@ static void world_init(struct world *w)
             0);
         r->run.staged = true;
         w->m[i] = (struct sb_meter){ .run = &r->run };
-        sb__meter_joint_init(&w->m[i]);
+        sb__meter_group_init(&w->m[i]);
     }
     w->m[0].stages = w->stages;
     w->m[0].stage_diff = w->diffs;
@@ -80,8 +80,8 @@ static void world_done(struct world *w)
 }
 
 // The rank has completed n events in a section of one second.
-static void section(struct world *w, unsigned rank,
-    enum sb__joint_section_kind kind, unsigned number, unsigned n)
+static void section(struct world *w, unsigned rank, enum sb_section kind,
+    unsigned number, unsigned n)
 {
     struct sb_stats s;
     struct sb_snap snap = { 0 };
@@ -102,17 +102,17 @@ static void stages_wait_for_all_ranks(void)
     struct world w;
 
     world_init(&w);
-    section(&w, 0, SB__JOINT_STAGE, 0, 1);
-    section(&w, 1, SB__JOINT_STAGE, 0, 2);
-    section(&w, 1, SB__JOINT_STAGE, 1, 20);
-    section(&w, 0, SB__JOINT_STAGE, 1, 10);
+    section(&w, 0, SB_SECTION_STAGE, 0, 1);
+    section(&w, 1, SB_SECTION_STAGE, 0, 2);
+    section(&w, 1, SB_SECTION_STAGE, 1, 20);
+    section(&w, 0, SB_SECTION_STAGE, 1, 10);
     CHECK_INT(w.nstages, 0);
-    section(&w, 2, SB__JOINT_STAGE, 0, 3);
+    section(&w, 2, SB_SECTION_STAGE, 0, 3);
     CHECK_INT(w.nstages, 1);
     CHECK_STR(w.name[0], "a");
     CHECK_INT(w.events[0], 6);
     CHECK(w.total_s[0] == 1);
-    section(&w, 2, SB__JOINT_STAGE, 1, 30);
+    section(&w, 2, SB_SECTION_STAGE, 1, 30);
     CHECK_INT(w.nstages, 2);
     CHECK_INT(w.stage[1], 1);
     CHECK_STR(w.name[1], "b");
@@ -129,14 +129,15 @@ static void a_late_rank_leaves_out_a_stage(void)
     struct world w;
 
     world_init(&w);
-    section(&w, 0, SB__JOINT_STAGE, 0, 1);
-    section(&w, 1, SB__JOINT_STAGE, 0, 1);
-    section(&w, 2, SB__JOINT_STAGE, 1, 5);
+    section(&w, 0, SB_SECTION_STAGE, 0, 1);
+    section(&w, 1, SB_SECTION_STAGE, 0, 1);
+    section(&w, 2, SB_SECTION_STAGE, 1, 5);
     CHECK_INT(w.nstages, 1);
     CHECK_INT(w.events[0], 2);
     // Ranks that have ended send no more.
-    w.r[0].run.joint->of[0].final = w.r[0].run.joint->of[1].final = true;
-    sb__joint_sections_report(w.r[0].run.joint);
+    sb__joint_of(&w.r[0].run)->of[0].final =
+        sb__joint_of(&w.r[0].run)->of[1].final = true;
+    sb__joint_sections_report(sb__joint_of(&w.r[0].run));
     CHECK_INT(w.nstages, 2);
     CHECK_INT(w.events[1], 5);
     world_done(&w);
@@ -149,7 +150,7 @@ static void checkpoints_are_sums(void)
     world_init(&w);
     for (unsigned i = RANKS; i-- > 0;) {
         CHECK_INT(w.ncheckpoints, 0);
-        section(&w, i, SB__JOINT_CHECKPOINT, 0, 4);
+        section(&w, i, SB_SECTION_CHECKPOINT, 0, 4);
     }
     CHECK_INT(w.ncheckpoints, 1);
     CHECK_INT(w.checkpoint_events, 12);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The start of a run of several ranks.
-#include "run/joint_start.h"
+#include "ranks/joint.h"
 #include "joint_ranks.h"
 
 static void *start(void *arg)
@@ -9,7 +9,7 @@ static void *start(void *arg)
     struct rank *r = arg;
 
     if (sb__joint_start_go(&r->run) && sb__joint_start_agree(&r->run))
-        r->agreed = r->run.joint->began;
+        r->agreed = r->run.group->began;
     return NULL;
 }
 
@@ -27,7 +27,7 @@ static void all_agree_on_the_start(void)
         pthread_join(thread[i], NULL);
     CHECK(r[0].agreed > 0);
     for (unsigned i = 1; i < 3; i++) {
-        const struct sb__joint_rank *of = &r[0].run.joint->of[i];
+        const struct sb__joint_rank *of = &sb__joint_of(&r[0].run)->of[i];
 
         CHECK_INT(r[i].adopted, 42);
         CHECK_INT(of->users, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/meter_check.h"
+#include "run/meter.h"
 
 #include "check.h"
 

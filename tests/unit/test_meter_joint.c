@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What a rank gives to the others, and what it reports for all of them.
-#include "run/meter_joint_private.h"
+#include "run/meter.h"
 
 #include "joint_ranks.h"
 
@@ -38,7 +38,7 @@ static void begin_rank(struct rank *r, unsigned number, unsigned ranks)
         .interval = SECOND,
         .key = SECOND,
         .next_tick = 102 * SECOND };
-    sb__meter_joint_init(&m);
+    sb__meter_group_init(&m);
     finals = 0;
 }
 
@@ -55,7 +55,7 @@ static uint64_t interval(uint64_t now, bool partial)
 {
     const struct sb_snap diff = { .ns = SECOND, .users = 2 };
 
-    sb__meter_joint_interval(&m, &diff, now, partial);
+    sb__meter_group_interval(&m, &diff, now, partial);
     return m.key;
 }
 
@@ -128,7 +128,7 @@ static void a_checkpoint_begins_the_next(void)
     begin_rank(&r, 0, 1);
     r.o.report_checkpoints = (struct sb_opt_list){ at, 1 };
     figures(&s, &r.stats, 5, 103 * SECOND);
-    sb__meter_joint_checkpoint(&m, &s, &diff);
+    sb__meter_group_checkpoint(&m, &s, &diff);
     CHECK_INT(m.checkpoint.ns, 103 * SECOND);
     CHECK_INT(m.checkpoint.c.completed, 5);
     CHECK_INT(s.ns, 0);
@@ -146,7 +146,7 @@ static int finish(struct rank *r, unsigned n, struct sb_run_result *res)
     figures(&s, &r->stats, n, 105 * SECOND);
     CHECK_INT(
         sb_snap_sub(&diff, &s, m.checkpoint.ns ? &m.checkpoint : &start), 0);
-    rc = sb__meter_joint_final(&m, &s, &diff, 0, true, res);
+    rc = sb__meter_group_final(&m, &s, &diff, 0, true, res);
     sb_snap_done(&diff);
     sb_snap_done(&s);
     return rc;
@@ -183,7 +183,7 @@ static void checkpoints_divide_the_final_report(void)
     r.o.max_failed = 100;
     r.o.report_checkpoints = (struct sb_opt_list){ at, 1 };
     figures(&s, &r.stats, 5, 103 * SECOND);
-    sb__meter_joint_checkpoint(&m, &s, &diff);
+    sb__meter_group_checkpoint(&m, &s, &diff);
     CHECK_INT(finish(&r, 2, &res), 0);
     CHECK_INT(completed, 2);
     CHECK_INT(whole, 7);
@@ -197,7 +197,7 @@ static void a_rank_without_rank_0_reports_alone(void)
     struct rank r;
 
     begin_rank(&r, 1, 2);
-    struct sb__joint *joint = r.run.joint;
+    struct sb__joint *joint = sb__joint_of(&r.run);
 
     r.o.job->lost = true;
     CHECK_INT(finish(&r, 4, &res), 0);
@@ -206,7 +206,7 @@ static void a_rank_without_rank_0_reports_alone(void)
     CHECK_STR(failure, "rank 0 was lost");
     CHECK_INT(seen.threads, 2); // its users, not those of all ranks
     CHECK(seen.ranks == NULL);
-    CHECK(r.run.joint == joint);
+    CHECK(sb__joint_of(&r.run) == joint);
     end_rank(&r);
     loopback_reset();
 }

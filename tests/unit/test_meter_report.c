@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Reports of this process, from snapshots.
-#include "run/meter_report_private.h"
+#include "run/meter.h"
 
 #include "check.h"
-#include "run/joint.h"
+#include "run/group.h"
 
 #define USERS  3
 #define SECOND UINT64_C(1000000000)
@@ -181,8 +181,7 @@ static void the_final_report_has_the_whole(void)
     const struct sb_snap diff = { .ns = SECOND };
     struct sb_rank_figures figures[2];
     struct sb_report stages[2];
-    struct sb_job job = { .ranks = 2 };
-    struct sb__joint joint = { .job = &job, .figures = figures };
+    struct sb_group group = { .ranks = 2, .figures = figures };
     struct sb_snap s;
 
     reset();
@@ -196,7 +195,7 @@ static void the_final_report_has_the_whole(void)
     CHECK(seen.stages == stages);
     CHECK_INT(seen.nstages, 2);
     CHECK(seen.ranks == NULL && seen.search == NULL);
-    run.joint = &joint;
+    run.group = &group;
     finish(&s, &diff);
     CHECK(seen.ranks == figures);
     CHECK_INT(seen.nranks, 2);

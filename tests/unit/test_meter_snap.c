@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Snapshots of a run: users, and the arrivals of an open loop.
-#include "run/meter_snap.h"
+#include "run/meter.h"
 
 #include "check.h"
 #include "run/user_private.h"

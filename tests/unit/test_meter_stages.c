@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Figures of stages of a process; those of several ranks: test_joint_sections.
-#include "run/meter_stages_private.h"
+#include "run/meter.h"
 
 #include "check.h"
-#include "run/meter_snap.h"
+#include "run/meter.h"
 #include "run/user_private.h"
 
 #define USERS  2

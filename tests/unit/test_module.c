@@ -2,7 +2,7 @@
 //
 // Not with tsan: one thread.
 #include "check.h"
-#include "job/module.h"
+#include "ranks/module.h"
 
 static const char *launcher(char *const *env, unsigned *n)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/ranks.h"
+#include "ranks/place.h"
 
 #include "check.h"
 

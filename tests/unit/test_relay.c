@@ -3,7 +3,7 @@
 // The parents are in this process; the processes of a run are forked.
 //
 // Not with tsan: one thread.
-#include "job/relay.h"
+#include "ranks/relay.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -2,6 +2,7 @@
 #include "run/run_private.h"
 
 #include "check.h"
+#include "run/group.h"
 #include "run/user_private.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -9,7 +10,8 @@
 static struct sb_run_opts o;
 static struct sb_run run;
 static struct sb_user_priv priv[3];
-static struct sb__joint *const any_job = (struct sb__joint *)&run;
+static struct sb_stats names_of_all;
+static struct sb_group group = { .names = &names_of_all };
 
 // 3 users of this process, 12 of all ranks; with stages, the users of a stage
 // are those with the lowest turns.
@@ -32,12 +34,12 @@ static void reset(const char *stages)
     }
 }
 
-static void users_of_a_job_are_those_of_all_ranks(void)
+static void users_of_a_group_are_those_of_all_ranks(void)
 {
     reset(NULL);
     CHECK_INT(sb__run_report_users(&run), 3);
     CHECK_INT(sb__run_report_users_at_end(&run), 3);
-    run.joint = any_job;
+    run.group = &group;
     CHECK_INT(sb__run_report_users(&run), 12);
     CHECK_INT(sb__run_report_users_at_end(&run), 12);
 }
@@ -46,20 +48,17 @@ static void the_last_stage_has_the_users_at_the_end(void)
 {
     reset("threads=3 for 2s; threads=2 for 2s");
     CHECK_INT(sb__run_report_users_at_end(&run), 2);
-    run.joint = any_job;
+    run.group = &group;
     CHECK_INT(sb__run_report_users_at_end(&run), 2);
 }
 
-static void names_are_those_of_the_phase_or_of_the_job(void)
+static void names_are_those_of_the_phase_or_of_the_group(void)
 {
-    struct sb_stats all;
-
     reset(NULL);
     CHECK(sb__run_report_names(&run, SB_PHASE_WARMUP) ==
           &run.stats[SB_PHASE_WARMUP]);
-    run.joint = any_job;
-    run.names = &all;
-    CHECK(sb__run_report_names(&run, SB_PHASE_WARMUP) == &all);
+    run.group = &group;
+    CHECK(sb__run_report_names(&run, SB_PHASE_WARMUP) == &names_of_all);
 }
 
 static void a_report_has_its_time_and_stage(void)
@@ -91,9 +90,9 @@ static void a_report_has_its_time_and_stage(void)
 
 CHECK_FILE
 {
-    RUN(users_of_a_job_are_those_of_all_ranks);
+    RUN(users_of_a_group_are_those_of_all_ranks);
     RUN(the_last_stage_has_the_users_at_the_end);
-    RUN(names_are_those_of_the_phase_or_of_the_job);
+    RUN(names_are_those_of_the_phase_or_of_the_group);
     RUN(a_report_has_its_time_and_stage);
     return check_done();
 }

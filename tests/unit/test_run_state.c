@@ -39,7 +39,7 @@ static void every_user_is_new(void)
     }
     CHECK_INT(run->stats[SB_PHASE_MEASURED].users, 3);
     CHECK_INT(run->stats[SB_PHASE_WARMUP].users, 0); // not initialized
-    CHECK(!run->poll && !run->joint);
+    CHECK(!run->group);
     CHECK_INT(sb__run_state_end(run, &res), 0);
 }
 

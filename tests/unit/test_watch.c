@@ -4,9 +4,8 @@
 #include <signal.h>
 
 #include "check.h"
-#include "job/job.h"
 #include "kit/clock.h"
-#include "run/joint.h"
+#include "run/group.h"
 
 #define SECOND SB_SECOND
 
@@ -65,18 +64,17 @@ static void a_forced_end_follows_the_deadline(void)
 }
 
 // A launcher kills its processes this time after SIGTERM.
-static void a_job_hurries_after_sigterm(void)
+static void a_group_hurries_after_sigterm(void)
 {
-    struct sb_job job = { .t.kill_after = SECOND };
-    struct sb__joint joint = { .job = &job };
+    struct sb_group group = { .kill_after = SECOND };
     struct sb__watch w = { 0 };
 
     reset();
     run.signal = SIGTERM;
-    run.joint = &joint;
+    run.group = &group;
     sb__watch_stop(&w, &run, 10 * SECOND);
     CHECK_INT(w.leave_at, 10 * SECOND + SECOND * 4 / 10);
-    job.t.kill_after = SECOND / 4;
+    group.kill_after = SECOND / 4;
     w = (struct sb__watch){ 0 };
     sb__watch_stop(&w, &run, 10 * SECOND);
     CHECK_INT(w.cancel_at, 10 * SECOND + SECOND / 20);
@@ -124,7 +122,7 @@ CHECK_FILE
     RUN(half_of_the_grace_precedes_a_cancel);
     RUN(slow_events_have_more_time);
     RUN(a_forced_end_follows_the_deadline);
-    RUN(a_job_hurries_after_sigterm);
+    RUN(a_group_hurries_after_sigterm);
     RUN(a_command_may_take_as_long_to_remove);
     RUN(own_delays_do_not_count);
     return check_done();

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Options of runs that several processes carry out together, each of them a
+// rank. docs/distributed.md, docs/internals/ranks.md.
+#ifndef SB_PLACE_H
+#define SB_PLACE_H
+
+#include "run/run.h"
+
+// "Options for several clients"
+struct sb_rank_opts {
+    int mpi;           // read early, by src/app/ranks.c
+    int64_t rank;      // -1: not given
+    const char *ranks; // text: "", a number or "auto"
+    struct sb_opt_list weights;
+    int64_t threads_per_rank; // 0: not given
+    const char *start_at;     // text, "" for none
+};
+
+extern const struct sb_opt_table sb_rank_opt_table;
+
+// Where the number of a rank was found.
+struct sb_rank_place {
+    unsigned rank, ranks; // ranks 0: the run is not divided
+};
+
+// Reads --rank and --ranks; with "auto", the variables of a launcher in env
+// (terminated by NULL). SB_EUSAGE.
+int sb_ranks_place(struct sb_rank_place *p, const struct sb_rank_opts *o,
+    char *const *env, struct sb_err *err);
+
+// Divides the run: sets run->share and, with --threads-per-rank or without
+// --threads, run->threads. threads_given, seed_given: the user gave these
+// options. job: the ranks exchange messages, over MPI. Called after
+// sb_run_opts_finish(). SB_EUSAGE / SB_ERANGE.
+int sb_ranks_divide(struct sb_run_opts *run, const struct sb_rank_opts *o,
+    const struct sb_rank_place *p, bool job, bool seed_given,
+    struct sb_err *err);
+// Sets run->threads; called before sb_run_opts_finish(). SB_EUSAGE / SB_ERANGE.
+int sb_ranks_threads(struct sb_run_opts *run, const struct sb_rank_opts *o,
+    const struct sb_rank_place *p, bool threads_given, struct sb_err *err);
+
+// Parses --start-at: seconds since 1970 ("1795348800.5"), or a date and time
+// with "Z" or an offset from UTC ("2026-11-23T12:00:00+01:00"). *ns: since
+// 1970. now_ns: it must be later. SB_EUSAGE.
+int sb_ranks_start_at(
+    const char *text, int64_t now_ns, int64_t *ns, struct sb_err *err);
+
+#endif
