@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "script/bson.h"
-#include "script/script_private.h"
+#include "script/internal.h"
 
 #define KEEP 1048576u // bytes; a larger buffer is freed
 

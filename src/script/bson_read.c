@@ -11,7 +11,7 @@
 
 #include "db/doc.ffi.h"
 #include "script/bson.h"
-#include "script/script_private.h"
+#include "script/internal.h"
 
 #define MAX_EXACT 9007199254740992.0 // 2^53
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "script/bson.h"
-#include "script/script_private.h"
+#include "script/internal.h"
 
 #define MAX_EXACT 9007199254740992.0 // 2^53
 #define DEPTH     100u               // limit of servers and client libraries

@@ -15,7 +15,7 @@
 #include "kit/buf.h"
 #include "run/user.ffi.h"
 #include "script/bson.h"
-#include "script/script_private.h"
+#include "script/internal.h"
 
 struct call {
     const char *name;

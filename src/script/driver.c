@@ -3,7 +3,7 @@
 // The Lua modules of drivers: sysbench.driver.<name>.
 #include <string.h>
 
-#include "script/script_private.h"
+#include "script/internal.h"
 
 // Returns nil and the message on the stack top to Lua.
 static int push_failure(lua_State *L)

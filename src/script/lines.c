@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "kit/array.h"
 #include "loop/hold.h"
-#include "script/script_private.h"
+#include "script/internal.h"
 
 // Finds the line of a script that does not return, for a message. A signal
 // interrupts the thread of its worker. If the thread executes code that LuaJIT
@@ -329,7 +329,7 @@ static void set_vm(lua_State *L, struct sb__vm *vm)
     lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
-void sb__lines_turn(const struct sb__state *st)
+static void set_hook(const struct sb__state *st)
 {
     lua_State *L = st->vm->L;
     bool set = lua_gethook(L) == on_line;
@@ -351,9 +351,10 @@ static void watch_begin(struct sb__state *st)
     st->lines = calloc(1, sizeof(*st->lines));
     if (!st->lines)
         return;
-    sb__lines_turn(st);
+    set_hook(st);
     if (vm->watching++ > 0)
         return;
+    vm->watch = set_hook;
     vm->compiled = sb__compiles(L);
     set_vm(L, vm);
     unsigned flushes = vm->traces.flushes; // of LuaJIT itself
@@ -370,9 +371,10 @@ void sb__lines_end(struct sb__state *st)
         return;
     free(st->lines);
     st->lines = NULL;
-    sb__lines_turn(st);
+    set_hook(st);
     if (--vm->watching > 0)
         return;
+    vm->watch = NULL;
     if (vm->compiled)
         luaJIT_setmode(vm->L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
     set_vm(vm->L, NULL);

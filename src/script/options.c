@@ -9,7 +9,7 @@
 
 #include "kit/array.h"
 #include "kit/buf.h"
-#include "script/script_private.h"
+#include "script/internal.h"
 
 // A component of a mix has options of its own, some instead of those of the
 // program. Returns true if the view replaces such a value.

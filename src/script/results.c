@@ -10,7 +10,7 @@
 #include "base/wire.h"
 #include "kit/array.h"
 #include "script/bson.h"
-#include "script/script_private.h"
+#include "script/internal.h"
 
 #define DEPTH     100u     // maximum number of tables in each other
 #define MAX_BYTES 1048576u // of a result

@@ -18,7 +18,7 @@
 #include "loop/fiber.h"
 #include "script/abi.ffi.h"
 #include "script/bson.h"
-#include "script/script_private.h"
+#include "script/internal.h"
 
 // Stream of random numbers of the main state; users have those from 0 up.
 #define MAIN_STREAM UINT64_MAX

@@ -15,7 +15,7 @@
 #include "base/opts.h"
 #include "check.h"
 #include "driver_host.h"
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 // The server -----------------------------------------------------------------
 

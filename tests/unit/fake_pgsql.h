@@ -15,7 +15,7 @@
 #include "driver_host.h"
 #include "check_folder.h"
 #include "base/opts.h"
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 
 // The server -----------------------------------------------------------------
 

@@ -4,7 +4,7 @@
 // whose queue is full. How long a connect waits, and that it can be canceled.
 #include "slow_connect.h"
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 extern const struct sb_driver sb_driver;
 

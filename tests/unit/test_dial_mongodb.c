@@ -5,7 +5,7 @@
 // and a cancel.
 #include "slow_connect.h"
 
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 
 extern const struct sb_driver sb_driver;
 

@@ -4,7 +4,7 @@
 // whose queue is full.
 #include "slow_connect.h"
 
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 
 extern const struct sb_driver sb_driver;
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "check.h"
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 
 static struct sbmo_env env;
 static struct sbmo_conn conn = { .env = &env };

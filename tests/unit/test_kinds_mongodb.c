@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 
 static struct sb_err err;
 static uint8_t *doc;

@@ -7,7 +7,7 @@
 #include "check.h"
 #include "check_folder.h"
 #include "base/opts.h"
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 
 static struct pgsql_target target;
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 #include "kit/clock.h"
 
 #define RECORD 16384

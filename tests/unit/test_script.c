@@ -9,7 +9,7 @@
 
 #include "check.h"
 #include "script/embed.h"
-#include "script/script_private.h"
+#include "script/internal.h"
 
 static char top[] = "/tmp/test_script.XXXXXX";
 

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "driver_host.h"
 #include "check_folder.h"
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 
 static const struct sb_host host = DRIVER_HOST;
 static struct sbmo_opts o;

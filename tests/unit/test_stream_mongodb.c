@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "check.h"
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 #include "loop/helper.h"
 #include "loop/io.h"
 #include "loop/loop.h"

@@ -4,7 +4,7 @@
 // The command is written as bytes into the buffer from which it is sent.
 #include <stdlib.h>
 
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 
 #define DOCUMENTS 1000u
 #define BYTES     (12u * 1024 * 1024) // servers accept 16 MB

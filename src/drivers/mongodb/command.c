@@ -4,7 +4,7 @@
 // cursor.
 #include <stdlib.h>
 
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 
 // Sending --------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
 
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 #include "kit/clock.h"
 #include "kit/passcmd.h"
 

@@ -3,7 +3,7 @@
 // Errors of the library and of servers as one sentence and one code.
 #include <errno.h>
 
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 #include "kit/limits.h"
 
 int sbmo_no_memory(struct sb_err *err)

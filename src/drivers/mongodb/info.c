@@ -2,7 +2,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 
 // Runs a command with one number as its argument. The caller destroys the reply
 // in any case.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 #include "kit/number.h"
 
 // Sets the error for a text that is not JSON. A text that begins with a word is

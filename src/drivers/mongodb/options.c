@@ -3,7 +3,7 @@
 // The options of the driver. This file is also built as a module without the
 // client library, so that scripts can read the options of a driver that is not
 // in use.
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 
 // With the first choice the URL and the server decide.
 const char *const sbmo_switches[] = { "default", "off", "on", "0", "1", "false",

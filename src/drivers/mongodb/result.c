@@ -3,7 +3,7 @@
 // The replies of a result, and its documents, one after another.
 #include <stdlib.h>
 
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 #include "kit/array.h"
 
 void sbmo_result_clear(struct sbmo_result *r)

@@ -4,7 +4,7 @@
 // columns are the fields of the first document.
 #include <stdlib.h>
 
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 
 static bool add_column(struct sbmo_result *r, const char *name, size_t len)
 {

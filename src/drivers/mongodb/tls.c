@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Puts TLS on a stream.
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 
 #ifdef MONGOC_ENABLE_SSL
 bool sbmo_is_encrypted(const mongoc_uri_t *uri)

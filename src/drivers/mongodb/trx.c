@@ -4,7 +4,7 @@
 // otherwise the library would create one per command.
 #include <stdlib.h>
 
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 
 // Maximum tries of a commit whose outcome is unknown.
 #define COMMITS 3

@@ -6,7 +6,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "drivers/mongodb/mongodb_priv.h"
+#include "drivers/mongodb/internal.h"
 #include "kit/clock.h"
 
 // Timeouts of at least this are none (settings.c sets such a one): 20 days.

@@ -2,7 +2,7 @@
 //
 // Statements of the driver itself. A server or proxy may return anything: rows
 // or columns may be missing, and values may be NULL unexpectedly.
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 static int no_rows(
     const char *sql, unsigned have, unsigned want, struct sb_err *err)

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 #if !HAVE_DECL_MARIADB_OPT_RESTRICTED_AUTH && \
     defined(HAVE_MYSQL_CLIENT_PLUGIN_H)

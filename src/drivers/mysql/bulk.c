@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "drivers/mysql/bulk_priv.h"
+#include "drivers/mysql/bulk.h"
 #include "drivers/mysql/encode.h"
 #include "kit/array.h"
 #include "kit/locale.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 #include "kit/limits.h"
 #include "kit/passcmd.h"
 

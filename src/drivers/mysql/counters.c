@@ -6,7 +6,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 #define PREFIX "metric."
 

@@ -3,7 +3,7 @@
 // Errors of the server and the library, and the log of calls.
 #include <stdio.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 #define ER_UNKNOWN_STMT 1243
 #define CR_NEW_METADATA 2057

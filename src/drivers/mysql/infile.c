@@ -5,7 +5,7 @@
 // hands over, and refuse every other file.
 #include <stdio.h>
 
-#include "drivers/mysql/bulk_priv.h"
+#include "drivers/mysql/bulk.h"
 
 static int infile_init(void **ptr, const char *name, void *userdata)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 #include "kit/sock.h"
 
 #define FACTS 6u

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,

@@ -3,7 +3,7 @@
 // The options of the driver. This file is also built as a module without the
 // client library, so that scripts can read the options of a driver that is not
 // in use.
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 // The modes come first, in the order of enum sbmy_tls. The values after them
 // are those of sysbench 1.0, where --mysql-ssl was a switch. The empty string

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 #include "kit/array.h"
 
 // Returns the length without blanks and semicolons at the end, because an empty

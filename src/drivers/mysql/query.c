@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 static int query(struct sb_conn *conn, const char *sql, size_t len,
     struct sb_result *res, struct sb_err *err)

@@ -3,7 +3,7 @@
 // The current result of a connection, through the operations of its source.
 #include <stdlib.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 #include "kit/array.h"
 
 static int no_row(struct sbmy_conn *c, struct sb_result *res,

@@ -5,7 +5,7 @@
 // too small for ROUND(1e308, 3). It converts other values to text.
 #include <stdlib.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 #define TIME_ROOM 64u
 #define TEXT_ROOM 1024u // initial size; grows for longer texts

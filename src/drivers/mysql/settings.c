@@ -4,7 +4,7 @@
 // library are detected by configure, not by version numbers.
 #include <unistd.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 static unsigned seconds(int64_t ns)
 {

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 #include "kit/clock.h"
 #include "kit/sock.h"
 
@@ -271,6 +271,13 @@ void sbmy_socket_library(struct sbmy_conn *c)
 }
 #endif
 
+void sbmy_socket_hang_up(struct sbmy_conn *c)
+{
+    assert(sbmy_in_call(c));
+    sbmy_mark_lost(c);
+    shutdown(c->socket.fd, SHUT_RDWR);
+}
+
 #if SBMY_NONBLOCKING
 bool sbmy_yields(const struct sbmy_conn *c)
 {
@@ -282,7 +289,7 @@ bool sbmy_yields(const struct sbmy_conn *c)
 static void await(struct sbmy_conn *c)
 {
     if (!wait_for(&c->socket, POLLIN, c->socket.read_ms))
-        sbmy_call_hang_up(c);
+        sbmy_socket_hang_up(c);
 }
 #else
 bool sbmy_yields(const struct sbmy_conn *c)

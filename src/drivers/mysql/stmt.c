@@ -6,7 +6,7 @@
 // the library, it only prepares and closes statements; wire.c does the rest.
 #include <stdlib.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 #include "kit/sqlscan.h"
 
 static struct sbmy_stmt *own_stmt(struct sb_stmt *stmt)

@@ -2,7 +2,7 @@
 //
 // Results of prepared statements that the library executed and whose rows it
 // holds until they are fetched (rows.c).
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 static const char *stored_column(struct sbmy_conn *c, uint32_t i)
 {

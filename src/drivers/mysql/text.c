@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Results of text statements, whose rows the library holds as text.
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 static int text_fetch(struct sbmy_conn *c, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err)

@@ -7,7 +7,7 @@
 // login.
 #include <stdio.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 #if HAVE_DECL_MARIADB_OPT_TLS_VERIFICATION_CALLBACK
 

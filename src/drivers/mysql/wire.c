@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 #define START     1024u          // bytes; grows as needed
 #define KEEP_MOST (1024u * 1024) // larger buffers are freed after an answer
@@ -87,7 +87,7 @@ void sbmy_wire_done(struct sbmy_wire *w)
 static int lost_by(
     struct sbmy_conn *c, int native, const char *text, struct sb_err *err)
 {
-    sbmy_call_hang_up(c);
+    sbmy_socket_hang_up(c);
     return sbmy_fail_with(c, native, NO_STATE, text, err);
 }
 
@@ -140,7 +140,7 @@ static void hang_up_on(struct sbmy_conn *c, const uint8_t *in, size_t len)
     else
         snprintf(c->why, sizeof(c->why),
             "Server has gone away: it sent unexpected data");
-    sbmy_call_hang_up(c);
+    sbmy_socket_hang_up(c);
 }
 
 // Sending --------------------------------------------------------------------
@@ -315,7 +315,7 @@ static int receive_answer(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
     sbmy_answer_begin(a, seq, w->may_omit);
     do {
         if (!make_room(&w->in, a->want)) {
-            sbmy_call_hang_up(c);
+            sbmy_socket_hang_up(c);
             return sbmy_no_memory(err);
         }
         if (a->want > w->in.len &&
@@ -425,7 +425,7 @@ static int begin_result(struct sbmy_conn *c, struct sbmy_stmt *p,
     c->my->warning_count = a->warnings;
     // The server will not send definitions again that the driver lost.
     if (a->remembers && a->columns && keep_defs(c, p, err)) {
-        sbmy_call_hang_up(c);
+        sbmy_socket_hang_up(c);
         return SB_ENOMEM;
     }
     sbmy_result_set(c, &wire_result, p);

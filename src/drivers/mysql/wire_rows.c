@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Rows and columns of the answer that wire.c received.
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 #include "kit/array.h"
 
 #define CR_MALFORMED 2027

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The duration of calls of the null driver.
-#include "drivers/null/null_priv.h"
+#include "drivers/null/internal.h"
 #include "kit/clock.h"
 
 #define SLICE_NS 50000000 // interval of checks of the cancel flag

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "drivers/null/null_priv.h"
+#include "drivers/null/internal.h"
 #include "kit/sqlscan.h"
 
 struct null_env {

@@ -2,7 +2,7 @@
 //
 // The options of the driver. This file is also built as a module of its own, so
 // that scripts can read the options of a driver that is not in use.
-#include "drivers/null/null_priv.h"
+#include "drivers/null/internal.h"
 
 static const char *const failures[] = { "restart", "fatal", "lost", NULL };
 

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 #include "kit/locale.h"
 
 // Timeouts are counted in sleeps of a millisecond, so that the time for which

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
 
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 #include "kit/passcmd.h"
 #include "kit/sock.h"
 

@@ -7,7 +7,7 @@
 // with it.
 #include <arpa/inet.h>
 
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 
 // Beginnings of libpq's messages, and the reasons that are shown instead.
 static const struct {

@@ -4,7 +4,7 @@
 // server has them, so that new ones appear without a change here.
 #include <stdlib.h>
 
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 
 struct level {
     const char *name, *unit;

@@ -3,7 +3,7 @@
 // The options of the driver. This file is also built as a module without the
 // client library, so that scripts can read the options of a driver that is not
 // in use.
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 
 const char *const pgsql_sslmodes[] = { "disable", "allow", "prefer", "require",
     "verify-ca", "verify-full", NULL };

@@ -3,7 +3,7 @@
 // Pipelines: statements sent together.
 #include <sys/socket.h>
 
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 
 #ifdef LIBPQ_HAS_PIPELINING
 

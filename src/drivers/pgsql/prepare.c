@@ -6,7 +6,7 @@
 // operand, or fails: there the types that the script declares are sent.
 #include <stdlib.h>
 
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 #include "kit/hash.h"
 
 #define CLOSE_TOGETHER 32u   // statements that are deallocated together

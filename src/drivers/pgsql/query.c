@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Text statements, quoting, and the table of SQL operations.
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 
 static int query(struct sb_conn *conn, const char *sql, size_t len,
     struct sb_result *res, struct sb_err *err)

@@ -3,7 +3,7 @@
 // Prepared statements. Parameters are sent as text.
 #include <stdlib.h>
 
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 
 // Texts --------------------------------------------------------------------
 

@@ -5,7 +5,7 @@
 // choose().
 #include <stdlib.h>
 
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 #include "kit/passcmd.h"
 #include "kit/sock.h"
 #include "kit/userfile.h"

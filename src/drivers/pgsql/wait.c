@@ -10,9 +10,10 @@
 // may have kept is read before the next wait, while the socket shows nothing:
 // one read has room for all of it. If a record arrived just then, the rest of
 // that one is kept, which nothing shows: therefore waits are limited.
+#include <fcntl.h>
 #include <poll.h>
 
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 #include "kit/clock.h"
 
 // How long to wait at most before libpq is told to read again: at first after a
@@ -20,7 +21,7 @@
 #define LOOK_SOON_NS UINT64_C(1000000)
 #define LOOK_NS      UINT64_C(1000000000)
 
-void pgsql_expect_answer(struct pgsql_conn *c)
+static void expect_answer(struct pgsql_conn *c)
 {
     c->look_ns = LOOK_NS;
     // A pipeline or COPY is in progress: its answers may be there already, read
@@ -138,4 +139,31 @@ int pgsql_skip_copy(struct pgsql_conn *c)
             return -1;
     }
     return n == -1 ? 0 : -1;
+}
+
+// A blocking socket saves a poll() before each recv(). After a failure, the
+// mode is unchanged.
+void pgsql_set_blocking(struct pgsql_conn *c, bool on)
+{
+    int flags = fcntl(c->fd, F_GETFL);
+
+    if (flags >= 0 && fcntl(c->fd, F_SETFL,
+                          on ? flags & ~O_NONBLOCK : flags | O_NONBLOCK) == 0)
+        c->blocking = on;
+}
+
+void pgsql_call_begin(struct pgsql_conn *c)
+{
+    c->wire_executions = 0;
+    c->status = 0;
+    if (c->blocking)
+        pgsql_set_blocking(c, false);
+    if (c->encrypted)
+        expect_answer(c);
+    pgsql_set_busy(c, true);
+}
+
+void pgsql_call_end(struct pgsql_conn *c)
+{
+    pgsql_set_busy(c, false);
 }

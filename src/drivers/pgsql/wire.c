@@ -11,11 +11,10 @@
 // ReadyForQuery.
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "drivers/pgsql/pgsql_priv.h"
+#include "drivers/pgsql/internal.h"
 #include "kit/clock.h"
 #include "kit/sock.h"
 
@@ -117,17 +116,6 @@ static char *put_all(char *out, const struct pgsql_stmt *st,
     pgsql_put32(start + 1, (uint32_t)(out - start) - 1);
     memcpy(out, rest, sizeof(rest));
     return out + sizeof(rest);
-}
-
-// A blocking socket saves a poll() before each recv(). After a failure, the
-// mode is unchanged.
-void pgsql_wire_set_blocking(struct pgsql_conn *c, bool on)
-{
-    int flags = fcntl(c->fd, F_GETFL);
-
-    if (flags >= 0 && fcntl(c->fd, F_SETFL,
-                          on ? flags & ~O_NONBLOCK : flags | O_NONBLOCK) == 0)
-        c->blocking = on;
 }
 
 // Receiving ----------------------------------------------------------------
@@ -440,7 +428,7 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
         return pgsql_no_memory(err);
     c->wire.error = SIZE_MAX;
     if (++c->wire_executions == BLOCK_AFTER && !c->local)
-        pgsql_wire_set_blocking(c, true);
+        pgsql_set_blocking(c, true);
     pgsql_set_busy(c, true);
     c->wire.out = out;
     c->wire.out_len = (size_t)(put_all(out, st, v, n) - out);

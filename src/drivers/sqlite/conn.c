@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "drivers/sqlite/sqlite_priv.h"
+#include "drivers/sqlite/internal.h"
 #include "kit/clock.h"
 
 #define MEMORY     ":memory:"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "drivers/sqlite/sqlite_priv.h"
+#include "drivers/sqlite/internal.h"
 #include "kit/clock.h"
 #include "kit/limits.h"
 

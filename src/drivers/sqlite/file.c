@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "drivers/sqlite/sqlite_priv.h"
+#include "drivers/sqlite/internal.h"
 #include "kit/limits.h"
 
 #define WAL_FORMAT_AT 18 // two bytes of the header, both 2 in WAL mode

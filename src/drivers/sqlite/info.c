@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "drivers/sqlite/sqlite_priv.h"
+#include "drivers/sqlite/internal.h"
 
 static void pragma_text(
     struct sqlite_conn *c, const char *sql, char *out, size_t size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The journal mode of a database.
-#include "drivers/sqlite/sqlite_priv.h"
+#include "drivers/sqlite/internal.h"
 #include "kit/clock.h"
 
 #define PAUSE_NS 1000000 // between attempts

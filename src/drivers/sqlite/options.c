@@ -3,7 +3,7 @@
 // The options of the driver. This file is also built as a module without the
 // client library, so that scripts can read the options of a driver that is not
 // in use.
-#include "drivers/sqlite/sqlite_priv.h"
+#include "drivers/sqlite/internal.h"
 
 const char *const sqlite_journal_modes[] = { "wal", "delete", "truncate",
     "persist", "memory", "off", NULL };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "drivers/sqlite/sqlite_priv.h"
+#include "drivers/sqlite/internal.h"
 #include "kit/array.h"
 #include "kit/hash.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Declarations shared by the files of the null driver.
-#ifndef NULL_PRIV_H
-#define NULL_PRIV_H
+#ifndef NULL_INTERNAL_H
+#define NULL_INTERNAL_H
 
 #include <stdatomic.h>
 

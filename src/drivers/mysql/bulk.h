@@ -2,10 +2,10 @@
 //
 // A load: what the thread that pushes rows (bulk.c) and the library, which
 // pulls them in the thread of the statement (infile.c), share.
-#ifndef MYSQL_BULK_PRIV_H
-#define MYSQL_BULK_PRIV_H
+#ifndef MYSQL_BULK_H
+#define MYSQL_BULK_H
 
-#include "drivers/mysql/mysql_priv.h"
+#include "drivers/mysql/internal.h"
 
 enum sbmy_bulk_state {
     SBMY_BULK_IDLE,     // no statement was sent yet

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Declarations shared by the files of the PostgreSQL driver.
-#ifndef PGSQL_PRIV_H
-#define PGSQL_PRIV_H
+#ifndef PGSQL_INTERNAL_H
+#define PGSQL_INTERNAL_H
 
 #include <assert.h>
 #include <libpq-fe.h>
@@ -165,11 +165,6 @@ static inline struct pgsql_conn *pgsql_own(struct sb_conn *conn)
     return (struct pgsql_conn *)conn;
 }
 
-// Sets whether recv() blocks on the connection's socket. wire.c
-void pgsql_wire_set_blocking(struct pgsql_conn *c, bool on);
-// Before the first wait of a call on an encrypted connection. wait.c
-void pgsql_expect_answer(struct pgsql_conn *c);
-
 static inline void pgsql_set_busy(struct pgsql_conn *c, bool on)
 {
     // Of a call that was complete when it was canceled.
@@ -178,22 +173,13 @@ static inline void pgsql_set_busy(struct pgsql_conn *c, bool on)
     atomic_store_explicit(&c->busy, on, memory_order_release);
 }
 
-// Around each call in which libpq waits for the server.
-static inline void pgsql_call_begin(struct pgsql_conn *c)
-{
-    c->wire_executions = 0;
-    c->status = 0;
-    if (c->blocking)
-        pgsql_wire_set_blocking(c, false);
-    if (c->encrypted)
-        pgsql_expect_answer(c);
-    pgsql_set_busy(c, true);
-}
+// wait.c
 
-static inline void pgsql_call_end(struct pgsql_conn *c)
-{
-    pgsql_set_busy(c, false);
-}
+// Around each call in which libpq waits for the server.
+void pgsql_call_begin(struct pgsql_conn *c);
+void pgsql_call_end(struct pgsql_conn *c);
+// Sets whether recv() blocks on the connection's socket.
+void pgsql_set_blocking(struct pgsql_conn *c, bool on);
 
 // pgsql.c
 extern const struct sb_opt_table pgsql_opt_table;

@@ -2,8 +2,8 @@
 //
 // Declarations shared by the files of the MySQL driver. Names begin with sbmy_,
 // because the client library uses mysql_ and my_.
-#ifndef MYSQL_PRIV_H
-#define MYSQL_PRIV_H
+#ifndef MYSQL_INTERNAL_H
+#define MYSQL_INTERNAL_H
 
 #include <assert.h>
 #include <mysql.h>
@@ -348,85 +348,44 @@ bool sbmy_take_cancel(struct sbmy_conn *c);
 
 // call.c: calls, in which the library or the driver waits for the server
 
-// Returns the error of a call that cannot begin.
-int sbmy_call_refused(struct sbmy_conn *c, struct sb_err *err);
-// Closes the connection during a call. The library detects this when it closes
-// the handle. Calls that follow fail with the text in c->why.
-void sbmy_call_hang_up(struct sbmy_conn *c);
-// Finds out whether the library has closed the socket during the call that now
-// ends. Its descriptor may soon be that of another connection.
-void sbmy_call_check(struct sbmy_conn *c);
-
 static inline bool sbmy_in_call(const struct sbmy_conn *c)
 {
     return c->apart || atomic_load_explicit(&c->busy, memory_order_relaxed);
 }
 
-// socket.c: this connection is the one for which the library waits next, in the
-// calling thread. To be called if c->socket.tells.
-void sbmy_socket_tell(struct sbmy_conn *c);
-
-// Begins a call that ends what an earlier one began. It cannot fail.
-static inline void sbmy_call_resume(struct sbmy_conn *c)
+static inline void sbmy_mark_lost(struct sbmy_conn *c)
 {
-    assert(!sbmy_in_call(c));
-    if (c->socket.tells)
-        sbmy_socket_tell(c);
-    atomic_store_explicit(&c->busy, true, memory_order_release);
+    if (c->state == SBMY_USABLE)
+        c->state = SBMY_LOST;
 }
 
 // Begins a call. Returns 0, or an error code if there is no connection or it
 // is loading.
-static inline int sbmy_call_begin(struct sbmy_conn *c, struct sb_err *err)
-{
-    if (!c->my || c->state != SBMY_USABLE || c->bulk ||
-        atomic_load_explicit(&c->canceled, memory_order_relaxed))
-        return sbmy_call_refused(c, err);
-    sbmy_thread();
-    sbmy_call_resume(c);
-    return 0;
-}
-
+int sbmy_call_begin(struct sbmy_conn *c, struct sb_err *err);
+// Begins a call that ends what an earlier one began. It cannot fail.
+void sbmy_call_resume(struct sbmy_conn *c);
 // Ends a call in which the library was not used, successful or not. Returns rc.
 // Its structures are not looked at: with many connections they are not in the
 // caches.
-static inline int sbmy_call_end_own(struct sbmy_conn *c, int rc)
-{
-    assert(sbmy_in_call(c) && !c->apart);
-    atomic_store_explicit(&c->busy, false, memory_order_release);
-    return rc;
-}
-
+int sbmy_call_end_own(struct sbmy_conn *c, int rc);
 // Ends any other call, successful or not. Returns rc.
-static inline int sbmy_call_end(struct sbmy_conn *c, int rc)
-{
-    sbmy_call_check(c);
-    return sbmy_call_end_own(c, rc);
-}
-
+int sbmy_call_end(struct sbmy_conn *c, int rc);
 // The same for calls whose socket cancel() does not shut down: connecting,
 // closing a statement or the connection.
-static inline void sbmy_apart_begin(struct sbmy_conn *c)
-{
-    assert(!c->apart);
-    sbmy_thread();
-    if (c->socket.tells)
-        sbmy_socket_tell(c);
-    c->apart = true;
-}
-
-static inline void sbmy_apart_end(struct sbmy_conn *c)
-{
-    assert(c->apart);
-    sbmy_call_check(c);
-    c->apart = false;
-}
+void sbmy_apart_begin(struct sbmy_conn *c);
+void sbmy_apart_end(struct sbmy_conn *c);
 
 // socket.c: the only file in which the driver itself waits
 
 // The socket of a new connection. Timeouts in s; 0: none.
 void sbmy_socket_init(struct sbmy_socket *s, const struct sb_host *host,
     unsigned read_timeout, unsigned write_timeout);
+// This connection is the one for which the library waits next, in the calling
+// thread. To be called if c->socket.tells.
+void sbmy_socket_tell(struct sbmy_conn *c);
+// Closes the connection during a call. The library detects this when it closes
+// the handle. Calls that follow fail with the text in c->why.
+void sbmy_socket_hang_up(struct sbmy_conn *c);
 // Sends all len bytes. Returns false if the connection is lost, or if the
 // server received nothing until the timeout (s->late).
 bool sbmy_socket_send(struct sbmy_socket *s, const uint8_t *p, size_t len);

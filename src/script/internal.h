@@ -2,8 +2,8 @@
 //
 // Declarations that the files of the script layer share: the script, its Lua
 // states, code that is parsed once, values of options for Lua.
-#ifndef SB_SCRIPT_PRIVATE_H
-#define SB_SCRIPT_PRIVATE_H
+#ifndef SB_SCRIPT_INTERNAL_H
+#define SB_SCRIPT_INTERNAL_H
 
 #include <lauxlib.h>
 #include <lua.h>
@@ -153,6 +153,9 @@ struct sb__vm {
     int base;              // and the globals, without those of a user
     bool closing;          // only finalizers still run
     unsigned watching;     // users whose lines are watched
+    // While it is not 0: sets or removes the hook for the user whose turn it is
+    // (lines.c).
+    void (*watch)(const struct sb__state *st);
     bool compiled;         // LuaJIT did so before they were
     bool compiles;         // it is to do so when half of the users are warm
     unsigned warm;         // users that have had their first events
@@ -182,8 +185,6 @@ struct sb__state {
     struct sb__lines *lines; // while they are watched, or NULL
 };
 
-// lines.c. Sets or removes the hook of a watch, for the user whose turn it is.
-void sb__lines_turn(const struct sb__state *st);
 // Before code of the user runs, and after it. Between them, its fiber must not
 // wait if the state is shared.
 static inline void sb__state_enter(struct sb__state *st)
@@ -196,8 +197,8 @@ static inline void sb__state_enter(struct sb__state *st)
     vm->turn.math = &st->math;
     vm->turn.ctx = &st->ctx;
     vm->turn.slot = (uint32_t)st->slot;
-    if (vm->watching)
-        sb__lines_turn(st);
+    if (vm->watch)
+        vm->watch(st);
     if (st->fiber)
         sb_fiber_pin(st->fiber,
             "a script waited in a function that it called by its FFI, with "

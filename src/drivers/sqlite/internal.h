@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Declarations shared by the files of the SQLite driver.
-#ifndef SQLITE_PRIV_H
-#define SQLITE_PRIV_H
+#ifndef SQLITE_INTERNAL_H
+#define SQLITE_INTERNAL_H
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What the files of the MongoDB driver share.
-#ifndef MONGODB_PRIV_H
-#define MONGODB_PRIV_H
+#ifndef MONGODB_INTERNAL_H
+#define MONGODB_INTERNAL_H
 
 #include <assert.h>
 #include <mongoc/mongoc.h>
