@@ -156,9 +156,9 @@ struct sb__vm {
     // While it is not 0: sets or removes the hook for the user whose turn it is
     // (lines.c).
     void (*watch)(const struct sb__state *st);
-    bool compiled;         // LuaJIT did so before they were
-    bool compiles;         // it is to do so when half of the users are warm
-    unsigned warm;         // users that have had their first events
+    bool compiled;            // LuaJIT did so before they were
+    bool compiles;            // it is to do so when half of the users are warm
+    unsigned warm;            // users that have had their first events
     struct sb__traces traces; // if the users have fibers
 };
 
