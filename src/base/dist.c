@@ -225,29 +225,27 @@ int64_t sb_dist_zipfian(const struct sb_dist *d, struct sb_zipf *cache,
     }
 }
 
-static int64_t skewed(const struct sb_dist *d, struct sb_zipf *cache,
-    struct sb_rng *r, int64_t a, int64_t b)
-{
-    switch (d->o.type) {
-    case SB_DIST_GAUSSIAN:
-        return sb_dist_gaussian(d, r, a, b);
-    case SB_DIST_SPECIAL:
-        return sb_dist_special(d, r, a, b);
-    case SB_DIST_PARETO:
-        return sb_dist_pareto(d, r, a, b);
-    default:
-        return sb_dist_zipfian(d, cache, r, a, b);
-    }
-}
-
 int64_t sb_dist_default(const struct sb_dist *d, struct sb_zipf *cache,
     struct sb_rng *r, int64_t a, int64_t b)
 {
-    int64_t v;
+    int64_t v = a;
 
-    if (d->o.type == SB_DIST_UNIFORM)
+    switch ((enum sb_dist_type)d->o.type) { // all of them: -Wswitch
+    case SB_DIST_UNIFORM:
         return sb_dist_uniform(r, a, b);
-    v = skewed(d, cache, r, a, b);
+    case SB_DIST_GAUSSIAN:
+        v = sb_dist_gaussian(d, r, a, b);
+        break;
+    case SB_DIST_SPECIAL:
+        v = sb_dist_special(d, r, a, b);
+        break;
+    case SB_DIST_PARETO:
+        v = sb_dist_pareto(d, r, a, b);
+        break;
+    case SB_DIST_ZIPFIAN:
+        v = sb_dist_zipfian(d, cache, r, a, b);
+        break;
+    }
     return d->o.scatter ? sb_scatter(&d->scatter, v, a, b) : v;
 }
 

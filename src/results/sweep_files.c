@@ -161,13 +161,12 @@ static int write_document(FILE *out, const char *const *path, unsigned n,
     for (unsigned i = 0; rc == 0 && i < n; i++)
         rc = copy_file(out, path[i], i == 0, err);
     fputs("],\n\"sweep\":", out);
-    if (rc == 0 && (!sweep || json_dumpf(sweep, out, SB_JSON_FLAGS)))
-        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+    bool dumped = rc || (sweep && json_dumpf(sweep, out, SB_JSON_FLAGS) == 0);
     fputs("}\n", out);
     if (rc == 0 && (fflush(out) || ferror(out)))
-        rc = sb_err_set(
+        return sb_err_set(
             err, SB_ESYS, "cannot write a temporary file: %s", strerror(errno));
-    return rc;
+    return dumped ? rc : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
 static int write_page(
