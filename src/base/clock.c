@@ -117,9 +117,9 @@ static struct reading read_both(int tries)
     struct reading best = { .took = UINT64_MAX };
 
     while (tries-- > 0) {
-        uint64_t before = __rdtsc();
+        uint64_t before = __builtin_ia32_rdtsc();
         uint64_t t = sb_clock_monotonic();
-        uint64_t took = __rdtsc() - before;
+        uint64_t took = __builtin_ia32_rdtsc() - before;
 
         if (took < best.took)
             best = (struct reading){ before + took / 2, t, took };

@@ -9,9 +9,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 #include "kit/clock.h"
 
@@ -39,7 +36,7 @@ static inline uint64_t sb_clock_now(const struct sb_clock *c)
 {
 #if defined(__x86_64__)
     if (c->tsc) {
-        uint64_t ticks = __rdtsc() - c->tsc0;
+        uint64_t ticks = __builtin_ia32_rdtsc() - c->tsc0;
 
         // The TSC of another core may be a few ticks behind the anchor: treat
         // the difference as 0.
