@@ -183,9 +183,9 @@ static int set_up(struct sb_app *a, struct sb_err *err)
     a->opts = sb_opts_new();
     if (!a->opts)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    if (a->setup_workloads)
+    if (a->setup.workloads && a->setup.workloads[0])
         snprintf(a->paths.workloads, sizeof(a->paths.workloads), "%s",
-            a->setup_workloads);
+            a->setup.workloads);
     int rc = read_settings(a, err);
     if (rc == 0)
         rc = add_tables(a, false, err);
@@ -311,6 +311,7 @@ static void clean_up(struct sb_app *a)
     sb_app_server_done(a);
     sb_drivers_free(a->drivers);
     sb_opts_free(a->opts);
+    sb_app_setup_done(a);
 }
 
 // The exit status if standard output could not be written. A verdict of

@@ -8,6 +8,7 @@
 #include "base/peers.h"
 #include "base/paths.h"
 #include "base/random.h"
+#include "base/wire.h"
 #include "builtin/builtin.h"
 #include "results/cmd.h"
 #include "results/sweep_plan.h"
@@ -23,8 +24,6 @@
 #include "ranks/place.h"
 #include "run/run.h"
 #include "script/script.h"
-
-struct sb_app_children;
 
 // Exit status of the program; 128 + signal when interrupted.
 enum {
@@ -45,6 +44,33 @@ struct sb_app_opts {
     const char *help; // "off", "on", "all" or a section
     const char *new_workload;
     bool version, list, print_config, config_strict;
+};
+
+// What a process gets that does not use settings of its own (setup.c).
+enum sb_app_setup_role {
+    SB_SETUP_OF_RANK,  // a rank of a job; also: nothing
+    SB_SETUP_OF_RUN,   // a run of a sweep, or a command before or after it
+    SB_SETUP_OF_CHECK, // loads the test and checks the options of a sweep
+};
+
+struct sb_app_setup {
+    enum sb_app_setup_role role;
+    char **argv;     // ends with NULL
+    uint64_t seed;   // of rank 0
+    char *workloads; // the folder of rank 0
+    // Of a sweep:
+    char *command, *report; // the latter for --report; "": as given
+    // The swept options, and their values as they may be shown.
+    struct sb_fact value[SB_SWEEP_OPTIONS_MAX], shown[SB_SWEEP_OPTIONS_MAX];
+    unsigned nvalues;
+    unsigned round;                  // from 1; 0: not part of a sweep
+    unsigned place, places;          // the run is number `place` of `places`
+    unsigned following;              // number of runs to be measured after it
+    bool kept[SB_REPORTERS_MAX + 1]; // by report: the user chose its name
+    char *started; // a file to create at the start; "" for none
+    char *script;  // from the standard input of the sweep, or NULL
+    size_t script_len;
+    int answer; // where a check writes its result
 };
 
 struct sb_app {
@@ -68,24 +94,12 @@ struct sb_app {
     struct sb_rank_place rank_place; // ranks 0: not divided
     struct sb_job *job;              // with other ranks over MPI, or NULL
     struct sb_job_files *files;      // of rank 0, for the others; or NULL
-    struct sb_relay *relay;          // for the runs of a sweep; or NULL
-    struct sb_buf setup;             // of rank 0: what the others need
-    // Of a run of a sweep over several ranks: the swept options.
-    struct sb_fact given[SB_SWEEP_OPTIONS_MAX];
-    unsigned ngiven;
-    bool is_given;             // another rank: by rank 0,
-    const char *given_command; // and this command is to be carried out
-    char **setup_argv;         // of another rank: from rank 0
-    uint64_t setup_seed;
-    char *setup_workloads;         // the folder of rank 0
-    struct sb__app_beside *beside; // during a run with --beside, or NULL
-    struct sb_app_sweep *sweep;    // NULL: not part of a sweep
-    const struct sb_cmd *cmd;      // on result files; NULL: another command
-    const struct sb_fact *swept;   // of the run of a sweep
-    unsigned nswept, round;        // round: from 1; 0: not part of a sweep
-    unsigned place, places;        // the run is number `place` of `places`
-    unsigned following;            // number of runs to be measured after it
-    struct sb_sampler *sampler;    // during a run, or NULL
+    struct sb_buf settings;          // what the user gave, for other processes
+    struct sb_app_setup setup;       // from another process, otherwise {0}
+    struct sb__app_beside *beside;   // during a run with --beside, or NULL
+    struct sb_app_sweep *sweep;      // NULL: not part of a sweep
+    const struct sb_cmd *cmd;        // on result files; NULL: another command
+    struct sb_sampler *sampler;      // during a run, or NULL
     struct sb_text text;
     struct sb_reporters reporters;
     struct sb_facts facts;
@@ -226,22 +240,29 @@ int sb_app_ranks_finish(struct sb_app *a, struct sb_err *err);
 // Whether a->command is carried out by another rank; prints a notice then.
 bool sb_app_ranks_idle(const struct sb_app *a);
 
-// app/ranks.c. Called first: joins the job of the launcher that started this
+// app/ranks.c. The value of --mpi, read before the other settings: they are
+// those of rank 0.
+const char *sb_app_job_setting(const struct sb_app *a);
+// Called first: joins the job of the launcher that started this
 // process. The other ranks wait for the command line of rank 0, which becomes
 // theirs. 0 or SB_E*; SB_ECANCELED: rank 0 has failed, and has said so.
 int sb_app_job_begin(struct sb_app *a, struct sb_err *err);
-// app/job_runs.c. As sb_app_child(): over several ranks, each of them creates a
-// process, and these have a job of their own. If that failed in the new
-// process, *err is set there.
-int sb_app_job_child(struct sb_app *a, struct sb_app_children *c, bool quiet,
-    int *status, struct sb_err *err);
-// Another rank: creates the process of a run that rank 0 has begun. Returns 1
-// in this process, where *err is set if it has no job, and 0 in the parent when
-// it has ended.
-int sb_app_job_follow_run(struct sb_app *a, struct sb_err *err);
-// This process was forked to look at the options only: it takes no part in the
-// job.
-void sb_app_job_detach(struct sb_app *a);
+// app/setup.c. Keeps what other processes need of arguments and environment,
+// before secrets are hidden. 0 or SB_ENOMEM.
+int sb_app_setup_keep(struct sb_app *a, struct sb_err *err);
+// Appends a setup with what was kept.
+void sb_app_setup_put(
+    const struct sb_app *a, const struct sb_app_setup *s, struct sb_buf *b);
+// Takes a setup over: a->setup, and the arguments and variables of this
+// process. SB_EUSAGE: of another version. SB_EINTERNAL, SB_ENOMEM.
+int sb_app_setup_take(struct sb_app *a, struct sb_wire *w, struct sb_err *err);
+// The first argument of a process that gets its setup on standard input; those
+// behind it are for people who look at the list of processes.
+#define SB_SETUP_FROM_STDIN "--setup-from-stdin"
+bool sb_app_setup_awaited(const struct sb_app *a);
+// Takes it from there. Errors as above, and SB_ESYS.
+int sb_app_setup_read(struct sb_app *a, struct sb_err *err);
+void sb_app_setup_done(struct sb_app *a);
 
 // Rank 0 has loaded the test: the others may do so.
 void sb_app_job_loaded(struct sb_app *a);
@@ -257,20 +278,18 @@ int sb_app_job_end(struct sb_app *a, int status);
 enum sb_sweep_role {
     SB_SWEEP_NONE,  // no sweep was asked for
     SB_SWEEP_DONE,  // the sweep is over: exit with *status
-    SB_SWEEP_CHECK, // a child: load the test, then sb_app_sweep_check()
-    SB_SWEEP_RUN,   // a child: carry out a->command, whose options have changed
+    SB_SWEEP_CHECK, // of a sweep: load the test, then sb_app_sweep_check()
+    SB_SWEEP_RUN,   // of a sweep: carry out a->command with other options
 };
 
-// Carries out a sweep, if one is asked for. Returns in the parent and in child
-// processes. Called before a test is loaded and before there are threads.
+// Carries out a sweep, if one is asked for. Called before a test is loaded and
+// before there are threads.
 enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status);
 // Checks swept options, their values and the commands between runs after the
 // test was loaded. Returns the exit status.
 int sb_app_sweep_check(struct sb_app *a);
 // SB_EUSAGE if options of sweeps are given with a command other than run.
 int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err);
-// In the process of a run of a sweep, before its reports are opened.
-void sb_app_sweep_mark(struct sb_app *a);
 void sb_app_sweep_done(struct sb_app *a);
 
 // app/load.c. Fills what all scripts can use.

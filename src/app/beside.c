@@ -41,7 +41,7 @@ int sb_app_beside_check(const struct sb_app *a, struct sb_err *err)
     if (a->command && strcmp(a->command, "run") != 0 &&
         sb_opts_find(a->opts, "beside", &view) &&
         view.table == &sb_beside_opt_table && view.source == SB_SRC_CMDLINE &&
-        !a->sweep)
+        a->setup.role == SB_SETUP_OF_RANK)
         return sb_err_set(err, SB_EUSAGE,
             "--beside only applies to the command run, not to %s", a->command);
     if (a->run.share.ranks > 1 && a->beside_opts.alone)
@@ -128,7 +128,7 @@ static int run_alone(struct sb_app *a, struct sb__app_beside *b)
         printf("Running %s alone...\n\n", b->name);
     fflush(stdout);
     int rc = sb_beside_create(
-        &alone.process, &a->beside_opts, a->place, true, &err);
+        &alone.process, &a->beside_opts, a->setup.place, true, &err);
 
     if (rc == 0)
         rc = sb_signals_start(&signals, stop_for_signal, &alone, &err);
@@ -175,7 +175,8 @@ static int prepare(struct sb_app *a, struct sb__app_beside *b)
 
     if (status)
         return status;
-    if (sb_beside_create(&b->process, &a->beside_opts, a->place, false, &err)) {
+    if (sb_beside_create(
+            &b->process, &a->beside_opts, a->setup.place, false, &err)) {
         sb_log(SB_LOG_FATAL, "%s", err.msg);
         return SB_EXIT_FAILED;
     }

@@ -83,23 +83,15 @@ void sb_app_children_stop(struct sb_app_children *c)
     sigprocmask(SIG_SETMASK, &c->old, NULL);
 }
 
-static void redirect(int fd, int flags)
-{
-    int null = open("/dev/null", flags);
-
-    if (null >= 0) {
-        dup2(null, fd);
-        close(null);
-    }
-}
-
 // A process group of its own: Ctrl-C goes to the parent only, which passes it
 // on once. A second one would end the child at once.
-static void become_child(struct sb_app_children *c, pid_t parent, bool quiet)
+static void become_child(
+    struct sb_app_children *c, const struct sb_app_child *child, pid_t parent)
 {
     // Shells let jobs in the background ignore SIGINT. The parent acts on it
     // all the same, so a child that does not handle it must end.
     struct sigaction end = { .sa_handler = SIG_DFL };
+    int null = child->quiet ? open("/dev/null", O_WRONLY) : -1;
 
     setpgid(0, 0);
     sigaction(SIGINT, &end, NULL);
@@ -107,38 +99,62 @@ static void become_child(struct sb_app_children *c, pid_t parent, bool quiet)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         raise(SIGTERM);
-    redirect(STDIN_FILENO, O_RDONLY);
-    if (!quiet)
-        return;
-    // What the parent could not write is no failure of the child.
-    redirect(STDOUT_FILENO, O_WRONLY);
-    redirect(fileno(stdout), O_WRONLY);
-    fflush(stdout);
-    clearerr(stdout);
+    dup2(child->input, STDIN_FILENO);
+    if (null >= 0)
+        dup2(null, STDOUT_FILENO);
+    if (child->keep >= 0)
+        fcntl(child->keep, F_SETFD, 0);
+    execv(child->path, child->argv);
+    dprintf(STDERR_FILENO, "FATAL: cannot execute %s: %s\n", child->path,
+        strerror(errno));
+    _exit(127);
 }
 
-// Returns the next signal; 0: none in time, if there is something to do
-// meanwhile.
-static int next_signal(struct sb_app_children *c)
+// How often to look whether a process has started.
+#define LOOK_NS (SB_SECOND / 50)
+// From SIGTERM to SIGKILL for a process that has not started.
+#define KILL_NS (2 * SB_SECOND)
+
+// Returns the next signal; 0: none until this time.
+static int next_signal(struct sb_app_children *c, uint64_t until)
 {
     struct timespec limit = { 0 };
+    uint64_t now = sb_clock_monotonic();
     int sig = 0;
 
-    if (!c->idle)
+    if (until == UINT64_MAX)
         return sigwait(&c->watched, &sig) ? 0 : sig;
-    limit = sb_clock_timespec(c->idle(c->idle_arg));
+    if (until > now)
+        limit = sb_clock_timespec(until - now);
     sig = sigtimedwait(&c->watched, NULL, &limit);
     return sig > 0 ? sig : 0;
 }
 
-static void wait_for(struct sb_app_children *c, pid_t pid, int *status)
+// Ends a process that does not start in time. Returns when to look again.
+static uint64_t check_start(
+    struct sb_app_child *child, pid_t pid, uint64_t began)
 {
+    uint64_t now = sb_clock_monotonic();
+
+    if (!child->started || access(child->started, F_OK) == 0)
+        return UINT64_MAX;
+    if (now < began + (uint64_t)child->limit)
+        return now + LOOK_NS;
+    // The processes that it has started, too.
+    kill(-pid, child->late ? SIGKILL : SIGTERM);
+    child->late = true;
+    return now + KILL_NS;
+}
+
+static void wait_for(struct sb_app_children *c, struct sb_app_child *child,
+    pid_t pid, int *status)
+{
+    uint64_t began = sb_clock_monotonic();
     int raw = 0, sig;
     pid_t got;
 
-    c->pid = pid;
     while ((got = waitpid(pid, &raw, WNOHANG)) == 0) {
-        sig = next_signal(c);
+        sig = next_signal(c, check_start(child, pid, began));
         if (sig == 0 || !ends_sweep(sig))
             continue;
         if (!c->seen)
@@ -150,26 +166,23 @@ static void wait_for(struct sb_app_children *c, pid_t pid, int *status)
         *status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
 }
 
-int sb_app_child(
-    struct sb_app_children *c, bool quiet, int *status, struct sb_err *err)
+int sb_app_child(struct sb_app_children *c, struct sb_app_child *child,
+    int *status, struct sb_err *err)
 {
     pid_t parent = getpid(), pid;
 
     // Otherwise the end of the process would not be noticed.
     assert(sigismember(&c->watched, SIGCHLD) == 1);
-    // What is buffered would be written twice.
     sb_log_flush();
     fflush(stdout);
     pid = fork();
     if (pid < 0)
         return sb_err_set(
             err, SB_ESYS, "cannot create a process: %s", strerror(errno));
-    if (pid == 0) {
-        become_child(c, parent, quiet);
-        return 1;
-    }
+    if (pid == 0)
+        become_child(c, child, parent);
     setpgid(pid, pid);
-    wait_for(c, pid, status);
+    wait_for(c, child, pid, status);
     return 0;
 }
 

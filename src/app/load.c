@@ -21,6 +21,8 @@ void sb_app_script_env(struct sb_app *a, struct sb_script_env *env)
         .argc = a->argc,
         .argv = a->argv,
         .luajit_cmd = a->o.luajit_cmd,
+        .text = a->setup.script,
+        .text_len = a->setup.script_len,
     };
 }
 
@@ -30,6 +32,9 @@ int sb_app_load_script(struct sb_app *a, struct sb_script **out,
     // Some scripts require a command; "help" has no side effects.
     const char *command = a->command || !a->o.print_config ? a->command
                                                            : "help";
+    // A process of a sweep has it already.
+    if (env->text && name && strcmp(name, "/dev/stdin") == 0)
+        name = "-";
     int rc = sb_script_load(out, env, name, command, err);
 
     if (rc == 0)

@@ -8,6 +8,7 @@
 
 #include "app/app.h"
 #include "base/log.h"
+#include "results/sweep_files.h"
 
 // Commands on result files: `sysbench show FILE`. A script of the same name in
 // the current folder runs instead if a command of workloads follows.
@@ -141,7 +142,8 @@ static int run_workload(struct sb_app *a, struct sb_workload *w)
             "prints both)");
     sb__app_facts(a);
     sb__app_fill_streams();
-    sb_app_sweep_mark(a);
+    if (a->setup.places)
+        sb_sweep_names_mark(a->setup.kept, &a->reporters);
     if (sb_reporters_open(&a->reporters, &a->facts, &err)) {
         sb_log(SB_LOG_FATAL, "%s", err.msg);
         return SB_EXIT_FAILED;

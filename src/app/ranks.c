@@ -15,7 +15,6 @@
 #include "ranks/job_files.h"
 #include "ranks/join.h"
 #include "ranks/module.h"
-#include "ranks/relay.h"
 #include "kit/clock.h"
 
 // A command that a launcher of MPI has started on several hosts: joins the job,
@@ -28,8 +27,7 @@ extern char **environ;
 // The same if a rank was lost.
 #define LEAVE_LOST_NS UINT64_C(500000000)
 
-// Reads --mpi before the other settings: they are those of rank 0.
-static const char *setting(const struct sb_app *a)
+const char *sb_app_job_setting(const struct sb_app *a)
 {
     const char *value = getenv("SYSBENCH_MPI");
 
@@ -83,66 +81,6 @@ static int join(struct sb_app *a, const struct sb_job_family *family,
     return a->files ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
-// The setup: what the other ranks need to carry out the command -----------
-
-static bool is_setting(const char *variable)
-{
-    return strncmp(variable, "SYSBENCH_", 9) == 0 ||
-           strncmp(variable, "LUA_PATH=", 9) == 0 ||
-           strncmp(variable, "LUA_CPATH=", 10) == 0;
-}
-
-static void write_setup(const struct sb_app *a, struct sb_buf *b)
-{
-    unsigned n = 0;
-
-    sb_wire_put_text(b, sb_app_version());
-    sb_wire_put(b, (uint64_t)a->argc);
-    for (int i = 0; i < a->argc; i++)
-        sb_wire_put_text(b, a->argv[i]);
-    for (char **e = environ; *e; e++)
-        n += is_setting(*e);
-    sb_wire_put(b, n);
-    for (char **e = environ; *e; e++)
-        if (is_setting(*e))
-            sb_wire_put_text(b, *e);
-}
-
-static char *get_string(struct sb_wire *w)
-{
-    size_t len;
-    const char *data = sb_wire_get_bytes(w, &len);
-
-    return strndup(data, len);
-}
-
-static int check_version(struct sb_wire *w, struct sb_err *err)
-{
-    char version[64];
-
-    sb_wire_get_text(w, version, sizeof(version));
-    if (strcmp(version, sb_app_version()) == 0)
-        return 0;
-    return sb_err_set(err, SB_EUSAGE, "this is %s, but rank 0 has %s",
-        sb_app_version(), version[0] ? version : "another program");
-}
-
-static void remove_settings(void)
-{
-    for (char **e = environ; *e;) {
-        char name[128];
-        size_t len = strcspn(*e, "=");
-
-        if (!is_setting(*e) || len >= sizeof(name)) {
-            e++;
-            continue;
-        }
-        memcpy(name, *e, len);
-        name[len] = '\0';
-        unsetenv(name); // moves the following ones here
-    }
-}
-
 // The values of the own arguments are not used, and may be secrets: they are
 // hidden in the process list, as those of rank 0 that are.
 static void hide_arguments(struct sb_app *a)
@@ -153,57 +91,6 @@ static void hide_arguments(struct sb_app *a)
         if (value)
             memset(value + 1, '*', strlen(value + 1));
     }
-}
-
-static void write_given(const struct sb_app *a, struct sb_buf *b)
-{
-    sb_wire_put_text(b, a->command);
-    sb_wire_put(b, a->ngiven);
-    for (unsigned i = 0; i < a->ngiven; i++) {
-        sb_wire_put_text(b, a->given[i].name);
-        sb_wire_put_text(b, a->given[i].value);
-    }
-}
-
-static void read_given(struct sb_app *a, struct sb_wire *w)
-{
-    a->given_command = get_string(w);
-    uint64_t n = sb_wire_get(w);
-
-    for (; a->ngiven < n && a->ngiven < SB_SWEEP_OPTIONS_MAX; a->ngiven++)
-        a->given[a->ngiven] = (struct sb_fact){ .name = get_string(w),
-            .value = get_string(w) };
-}
-
-// The arguments and variables live as long as the program.
-static int use_setup(struct sb_app *a, struct sb_wire *w, struct sb_err *err)
-{
-    int rc = check_version(w, err);
-    uint64_t argc = rc == 0 ? sb_wire_get(w) : 0;
-
-    if (rc)
-        return rc;
-    if (argc > (uint64_t)(w->end - w->at))
-        return sb_err_set(err, SB_EINTERNAL, "invalid data of rank 0");
-    a->setup_argv = calloc(argc + 1, sizeof(*a->setup_argv));
-    if (!a->setup_argv)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    for (uint64_t i = 0; i < argc && !w->bad; i++)
-        a->setup_argv[i] = get_string(w);
-    remove_settings();
-    uint64_t n = sb_wire_get(w);
-    for (uint64_t i = 0; i < n && !w->bad; i++)
-        putenv(get_string(w));
-    a->setup_seed = sb_wire_get(w);
-    a->setup_workloads = get_string(w);
-    a->is_given = sb_wire_get(w) != 0;
-    if (a->is_given)
-        read_given(a, w);
-    if (w->bad)
-        return sb_err_set(err, SB_EINTERNAL, "invalid data of rank 0");
-    a->argc = (int)argc;
-    a->argv = a->setup_argv;
-    return 0;
 }
 
 struct setup {
@@ -218,77 +105,70 @@ static void on_setup(void *arg, unsigned from, struct sb_wire *w)
 
     (void)from;
     s->here = true;
-    use_setup(s->a, w, &s->err);
+    sb_app_setup_take(s->a, w, &s->err);
 }
 
 static bool is_here(void *arg)
 {
-    const struct setup *s = arg;
-
-    return s->here || (s->a->relay && sb_relay_begun(s->a->relay));
+    return ((const struct setup *)arg)->here;
 }
 
-// Waits for the command line of rank 0. Every run of a sweep is carried out by
-// a process that is forked here. SB_ECANCELED: rank 0 has failed, and has said
-// so, or it carries out its command alone.
+// Waits for the settings of rank 0. SB_ECANCELED: rank 0 has failed, and has
+// said so, or it carries out its command alone.
 static int follow(struct sb_app *a, struct sb_err *err)
 {
     struct setup s = { .a = a };
-    int rc = 0;
 
     hide_arguments(a);
-    a->relay = sb_relay_new(a->job);
-    if (!a->relay)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    while (rc >= 0 && !s.here) {
-        sb_job_on(a->job, SB_JOB_SETUP, on_setup, &s);
-        if (!sb_job_wait(a->job, is_here, &s, UINT64_MAX))
-            rc = sb_err_set(err, SB_ECANCELED, "rank 0 has left the job");
-        else if (!s.here)
-            rc = sb_app_job_follow_run(a, err);
-        if (rc == 1 && err->code)
-            rc = err->code;
-        // The process of a run has a job of its own.
-        sb_job_on(a->job, SB_JOB_SETUP, NULL, NULL);
-    }
-    if (rc < 0)
-        return rc;
+    sb_job_on(a->job, SB_JOB_SETUP, on_setup, &s);
+    bool here = sb_job_wait(a->job, is_here, &s, UINT64_MAX);
+
+    sb_job_on(a->job, SB_JOB_SETUP, NULL, NULL);
+    if (!here)
+        return sb_err_set(err, SB_ECANCELED, "rank 0 has left the job");
     *err = s.err;
     return err->code;
 }
 
+// The settings of a process that is alone, or rank 0.
+static int lead(struct sb_app *a, struct sb_err *err)
+{
+    int rc = sb_app_setup_awaited(a) ? sb_app_setup_read(a, err) : 0;
+
+    // Now, because passwords are removed from the arguments later.
+    return rc ? rc : sb_app_setup_keep(a, err);
+}
+
 int sb_app_job_begin(struct sb_app *a, struct sb_err *err)
 {
-    const char *value = setting(a);
+    const char *value = sb_app_job_setting(a);
     unsigned n = 0;
     const struct sb_job_family *family = sb_job_launched(environ, &n);
     bool on = strcmp(value, "on") == 0;
 
     // An invalid value is an error when options are read.
     if (!on && (strcmp(value, "auto") != 0 || !family || n <= 1))
-        return 0;
+        return lead(a, err);
     int rc = join(a, family, n, err);
     if (rc)
         return rc;
-    if (a->job->rank > 0)
-        return follow(a, err);
-    // Now, because passwords are removed from the arguments later.
-    sb_buf_init(&a->setup, 0);
-    write_setup(a, &a->setup);
-    return a->setup.failed ? sb_err_set(err, SB_ENOMEM, "out of memory") : 0;
+    return a->job->rank > 0 ? follow(a, err) : lead(a, err);
 }
 
 void sb_app_job_loaded(struct sb_app *a)
 {
+    struct sb_app_setup s = a->setup;
+    struct sb_buf b;
+
     if (!a->job || a->job->rank > 0)
         return;
-    assert(a->setup.len > 0); // see sb_app_job_begin()
-    sb_wire_put(&a->setup, a->random.seed);
-    sb_wire_put_text(&a->setup, a->paths.workloads);
-    sb_wire_put(&a->setup, a->sweep != NULL);
-    if (a->sweep)
-        write_given(a, &a->setup);
-    sb_job_tell_all(a->job, SB_JOB_SETUP, &a->setup);
+    s.seed = a->random.seed;
+    s.workloads = a->paths.workloads;
+    s.started = NULL;
+    sb_buf_init(&b, 0);
+    sb_app_setup_put(a, &s, &b);
+    sb_job_tell_all(a->job, SB_JOB_SETUP, &b);
+    sb_buf_done(&b);
 }
 
 bool sb_app_job_follows(const struct sb_app *a)
@@ -322,15 +202,9 @@ int sb_app_job_end(struct sb_app *a, int status)
     a->leave |= !together;
     if (a->leave)
         return follows ? SB_EXIT_OK : status;
-    sb_relay_free(a->relay);
     sb_job_files_free(a->files);
     sb_job_free(a->job);
     a->job = NULL;
-    sb_buf_done(&a->setup);
-    for (int i = 0; a->setup_argv && a->setup_argv[i]; i++)
-        free(a->setup_argv[i]);
-    free(a->setup_argv);
-    free(a->setup_workloads);
     return follows ? SB_EXIT_OK : status;
 }
 
@@ -386,10 +260,10 @@ static bool is_divided(const struct sb_app *a)
 
 static int check_test(const struct sb_app *a, struct sb_err *err)
 {
-    if (a->sweep && !a->job)
+    if (a->sweep)
         return sb_err_set(err, SB_EUSAGE,
             "--sweep and --repeat cannot be combined with --ranks: the runs of "
-            "the ranks would not begin at the same time; use MPI");
+            "the ranks would not begin at the same time; use --launch");
     if (a->builtin)
         return sb_err_set(err, SB_EUSAGE,
             "the built-in test '%s' cannot be divided among ranks",

@@ -33,9 +33,9 @@ bool sb__app_has_progress(const struct sb_app *a)
 // Shows a line of progress, with the number of the run in its sweep.
 static void print_progress(const struct sb_app *a, const char *line)
 {
-    assert(a->place <= a->places); // both are 0 without a sweep
-    if (a->places)
-        sb_log_progress("run %u/%u, %s", a->place, a->places, line);
+    assert(a->setup.place <= a->setup.places); // 0 without a sweep
+    if (a->setup.places)
+        sb_log_progress("run %u/%u, %s", a->setup.place, a->setup.places, line);
     else
         sb_log_progress("%s", line);
 }
@@ -386,12 +386,12 @@ void sb__app_facts(struct sb_app *a)
         .open_loop = sb_run_opts_open_loop(&a->run),
         .finds_rate = sb_run_opts_finds_rate(&a->run),
         .limits = &a->asserts,
-        .swept = a->swept,
-        .nswept = a->nswept,
-        .round = a->round,
-        .place = a->place,
-        .places = a->places,
-        .following = a->following,
+        .swept = a->setup.shown,
+        .nswept = a->setup.nvalues,
+        .round = a->setup.round,
+        .place = a->setup.place,
+        .places = a->setup.places,
+        .following = a->setup.following,
     };
     // Of a run that does not start.
     clock_gettime(CLOCK_REALTIME, &f->started);

@@ -154,7 +154,7 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
     if (rc == 0 && a->dist.seed)
         a->random.seed = (uint64_t)a->dist.seed;
     else if (rc == 0 && sb_app_job_follows(a))
-        a->random.seed = a->setup_seed;
+        a->random.seed = a->setup.seed;
     return rc ? rc : init_text(a, err);
 }
 

@@ -1,15 +1,800 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // --sweep and --repeat: the course of a sweep, whose runs are carried out one
-// after the other, each in a child process. docs/internals/sweep.md
-#define _GNU_SOURCE // MAP_ANONYMOUS
+// after the other, each in a process of its own. docs/internals/sweep.md
+#define _GNU_SOURCE // memfd_create()
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-#include "app/sweep_private.h"
+#include "app/app.h"
+#include "app/child.h"
+#include "base/escape.h"
 #include "base/log.h"
+#include "kit/clock.h"
+#include "out/progress.h"
+#include "results/sides.h"
+#include "results/sweep_figures.h"
+#include "results/sweep_files.h"
+#include "results/sweep_state.h"
+
+// The commands after a run.
+enum sb__sweep_after {
+    SB__AFTER_DONE,   // successful, or there are none
+    SB__AFTER_OPEN,   // not executed, or interrupted
+    SB__AFTER_FAILED, // one failed in this attempt
+};
+
+struct sb_app_sweep {
+    struct sb_sweep_plan plan;
+    struct sb_err plan_err; // of the plan, if plan_rc
+    int plan_rc;
+    struct sb_sweep_files files;
+    struct sb_sweep_names names;
+    struct sb_sweep_state state;
+    struct sb_sweep_figures figures;
+    struct sb_app_children children;
+    char *script; // from standard input, or NULL
+    size_t script_len;
+    bool text;     // the whole report of each run was asked for
+    bool executed; // at least one run, now
+    // Of each run, as sb_sweep_state_read() says. A run that failed in an
+    // earlier attempt is open until it is executed again.
+    enum sb_sweep_outcome outcome[SB_SWEEP_RUNS_MAX];
+    // Of each run that is finished; of others SB__AFTER_DONE.
+    enum sb__sweep_after after[SB_SWEEP_RUNS_MAX];
+    bool left_failed; // a command that an earlier attempt has left
+};
+
+// --mix names what is measured, as a test does.
+#define SB__SWEEP_MIX                                                        \
+    "--sweep: --mix cannot be swept; measure each mix in a run of its own, " \
+    "and compare the results"
+
+// The check -------------------------------------------------------------------
+
+// What the process that loads the test has found out: the test has options of
+// these names itself.
+#define SB__SWEEP_OWNED  '1'
+#define SB__REPEAT_OWNED '2'
+
+// What is checked before the first run of a sweep, in a process that has loaded
+// the test: the swept options with all their values, and the commands.
+
+// Called in that process before the test is loaded: gives it the values of the
+// first run, because the test may not load without them.
+static void give_first_values(struct sb_app *a)
+{
+    const struct sb_sweep_plan *p = &a->sweep->plan;
+    struct sb_fact fact[SB_SWEEP_OPTIONS_MAX];
+    struct sb_opt_view view;
+    struct sb_err err;
+
+    if (a->sweep->plan_rc)
+        return;
+    sb_sweep_raw_values(p, 0, fact);
+    // Errors are found again by sb_app_sweep_check(), which knows whether the
+    // options are those of a sweep.
+    for (unsigned i = 0; i < p->noptions; i++)
+        if (sb_opts_find(a->opts, fact[i].name, &view))
+            sb_opts_give(a->opts, fact[i].name, fact[i].value, &err);
+}
+
+static bool owned(const struct sb_app *a, const char *name)
+{
+    struct sb_opt_view view;
+
+    return sb_opts_find(a->opts, name, &view) &&
+           view.table != &sb_sweep_opt_table;
+}
+
+static int check_name(
+    const struct sb_app *a, const char *name, struct sb_err *err)
+{
+    struct sb_opts_unknown u;
+    struct sb_opt_view view;
+
+    if (sb_opts_find(a->opts, name, &view))
+        return 0;
+    sb_opts_unknown(a->opts, name, true, &u);
+    return sb_err_set(err, SB_EUSAGE, "--sweep: there is no option --%s%s%s%s",
+        u.name, u.meant[0] ? " (did you mean --" : "", u.meant,
+        u.meant[0] ? "?)" : "");
+}
+
+// Stages replace what the swept option sets: the runs would have other values
+// than their names.
+static int check_stages(
+    const struct sb_app *a, const char *name, struct sb_err *err)
+{
+    const struct sb_stages *s = &a->run.stages;
+    bool sets = (strcmp(name, "threads") == 0 && s->sets_users) ||
+                (strcmp(name, "rate") == 0 && s->sets_rate);
+
+    if (s->n == 0 || !sets)
+        return 0;
+    return sb_err_set(err, SB_EUSAGE,
+        "--%s is swept, but --stages sets it, too, so the runs would not have "
+        "the swept values: %s",
+        name,
+        strcmp(name, "rate") == 0
+            ? "give the rates of --stages in percent of --rate (rate=50%)"
+            : "set it in one of both");
+}
+
+// A script may have an option --mix, which can be swept.
+static int check_mix(const struct sb_app *a, struct sb_err *err)
+{
+    const struct sb_sweep_plan *p = &a->sweep->plan;
+    struct sb_opt_view view;
+
+    if (!sb_opts_find(a->opts, "mix", &view) || view.table != &sb_mix_opt_table)
+        return 0;
+    for (unsigned i = 0; i < p->noptions; i++)
+        if (p->option[i].name && strcmp(p->option[i].name, "mix") == 0)
+            return sb_err_set(err, SB_EUSAGE, SB__SWEEP_MIX);
+    return 0;
+}
+
+// Values may be wrong only together: --rate-limit without --rate=max.
+static int check_point(struct sb_app *a, unsigned point, struct sb_err *err)
+{
+    const struct sb_sweep_plan *p = &a->sweep->plan;
+    struct sb_fact fact[SB_SWEEP_OPTIONS_MAX];
+    int rc = 0;
+
+    sb_sweep_raw_values(p, point, fact);
+    for (unsigned i = 0; rc == 0 && i < p->noptions; i++)
+        rc = sb_opts_give(a->opts, fact[i].name, fact[i].value, err);
+    // What is derived from the values of one point is not used for the next.
+    const struct sb_run_opts given = a->run;
+
+    if (rc == 0)
+        rc = sb_app_finish_options(a, err);
+    for (unsigned i = 0; rc == 0 && i < p->noptions; i++)
+        rc = check_stages(a, fact[i].name, err);
+    a->run = given;
+    return rc;
+}
+
+static int check_commands(const struct sb_app *a, const char *option,
+    const struct sb_opt_list *commands, struct sb_err *err)
+{
+    for (size_t i = 0; i < commands->count; i++)
+        if (!sb_app_has_command(a, commands->item[i]))
+            return sb_err_set(err, SB_EUSAGE,
+                "--%s: '%s' test does not implement the '%s' command.", option,
+                a->test, commands->item[i]);
+    return 0;
+}
+
+static int check_all(struct sb_app *a, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    int rc = check_mix(a, err);
+
+    if (rc == 0) {
+        rc = s->plan_rc;
+        *err = s->plan_err;
+    }
+    for (unsigned i = 0; rc == 0 && i < s->plan.noptions; i++)
+        rc = check_name(a, s->plan.option[i].name, err);
+    // The options of drivers, some of which are secret, are known now.
+    if (rc == 0)
+        rc = sb_sweep_plan_mask(&s->plan, a->opts, err);
+    if (rc == 0)
+        rc = check_commands(a, "sweep-before", &a->sweep_opts.before, err);
+    if (rc == 0)
+        rc = check_commands(a, "sweep-after", &a->sweep_opts.after, err);
+    for (unsigned i = 0; rc == 0 && i < s->plan.npoints; i++)
+        rc = check_point(a, i, err);
+    return rc;
+}
+
+static void answer(const struct sb_app *a, char what)
+{
+    ssize_t n = write(a->setup.answer, &what, 1);
+
+    (void)n; // without it, the sweep begins, and its runs fail
+}
+
+// The exit status of the process that has loaded the test.
+int sb_app_sweep_check(struct sb_app *a)
+{
+    bool sweep = owned(a, "sweep"), repeat = owned(a, "repeat");
+    struct sb_err err = { 0 };
+
+    if (sweep || repeat)
+        answer(a, sweep ? SB__SWEEP_OWNED : SB__REPEAT_OWNED);
+    if (sweep || (repeat && !sb_opts_given(a->opts, "sweep", false)))
+        return SB_EXIT_OK;
+    if (check_all(a, &err)) {
+        sb_log(SB_LOG_USAGE, "%s", err.msg);
+        return SB_EXIT_FAILED;
+    }
+    return SB_EXIT_OK;
+}
+
+int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err)
+{
+    static const char *const names[] = { "sweep", "repeat", "sweep-resume",
+        "launch" };
+    struct sb_opt_view view;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (a->command && strcmp(a->command, "run") != 0 && !a->sweep &&
+            a->setup.role == SB_SETUP_OF_RANK &&
+            sb_opts_find(a->opts, names[i], &view) &&
+            view.table == &sb_sweep_opt_table && view.source == SB_SRC_CMDLINE)
+            return sb_err_set(err, SB_EUSAGE,
+                "--%s only applies to the command run, not to %s", names[i],
+                a->command);
+    return 0;
+}
+
+// What a sweep prints and writes: a line for each run, the table, the files
+// with all runs.
+
+// Whether a run needs no other attempt.
+static bool is_finished(enum sb_sweep_outcome outcome)
+{
+    return outcome == SB_SWEEP_GOOD || outcome == SB_SWEEP_MISSED;
+}
+
+static unsigned count_runs(
+    const struct sb_app_sweep *s, enum sb_sweep_outcome outcome)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < s->plan.nruns; i++)
+        n += s->outcome[i] == outcome;
+    return n;
+}
+
+// The number of finished runs whose commands ended so.
+static unsigned count_after(
+    const struct sb_app_sweep *s, enum sb__sweep_after after)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < s->plan.nruns; i++)
+        n += s->after[i] == after;
+    return n;
+}
+
+// Writes the values of a run: "threads=4 rate=100", "" without swept options.
+static void name_of_run(
+    const struct sb_app_sweep *s, unsigned run, char *out, size_t size)
+{
+    struct sb_fact swept[SB_SWEEP_OPTIONS_MAX];
+    char text[400];
+
+    sb_sweep_values(&s->plan, run, swept);
+    sb_sweep_text(swept, s->plan.noptions, text, sizeof(text));
+    sb_escape_line(out, size, text);
+}
+
+// Lines -----------------------------------------------------------------------
+
+static void print_plan(const struct sb_app *a)
+{
+    const struct sb_sweep_plan *p = &a->sweep->plan;
+    char test[1024];
+
+    if (sb__app_quiet(a))
+        return;
+    sb_escape_line(test, sizeof(test), a->test);
+    printf("Sweep of %s: %u run%s", test, p->nruns, p->nruns == 1 ? "" : "s");
+    if (p->rounds > 1)
+        printf(" (%u combination%s, %u rounds%s)", p->npoints,
+            p->npoints == 1 ? "" : "s", p->rounds,
+            p->random ? ", random order" : "");
+    printf("\n\n");
+    fflush(stdout);
+}
+
+static void print_figures(const struct sb_result_run *r)
+{
+    const struct sb_report *p = &r->report;
+    double p95 = sb_hist_snap_percentile(p->latency, 95, p->lat_max) / 1e6;
+    double rate = sb_result_run_throughput(r);
+
+    printf("%.*f events/s, p95 %.*f ms", sb_sweep_decimals(rate), rate,
+        sb_sweep_decimals(p95), p95);
+    if (p->search && sb_search_found(p->search))
+        printf(", highest rate %.*f/s",
+            sb_sweep_decimals(p->search->result.rate), p->search->result.rate);
+}
+
+// Prints one line for a run that is over, which is the `number`th, from 0.
+// status: of its process; kept: it was measured by an earlier attempt.
+static void print_run(const struct sb_app *a, unsigned number, unsigned run,
+    int status, const struct sb_result_file *f, bool kept)
+{
+    const struct sb_app_sweep *s = a->sweep;
+    static const char *const after[] = {
+        [SB__AFTER_DONE] = "",
+        [SB__AFTER_OPEN] = ", the commands after it were not completed",
+        [SB__AFTER_FAILED] = ", a command after it failed",
+    };
+    enum sb_sweep_outcome outcome = s->outcome[run];
+    char name[400];
+
+    assert(number < s->plan.nruns && s->plan.order[number] == run);
+    if (sb__app_quiet(a))
+        return;
+    name_of_run(s, run, name, sizeof(name));
+    printf("[%u/%u] %s%s", number + 1, s->plan.nruns, name, *name ? ": " : "");
+    if (!is_finished(outcome))
+        printf("failed, exit status %d", status);
+    else if (f->nruns && f->run[0].has_totals)
+        print_figures(&f->run[0]);
+    printf("%s%s%s\n",
+        outcome == SB_SWEEP_MISSED ? ", a limit was not kept" : "",
+        after[s->after[run]], kept ? " (measured before)" : "");
+    fflush(stdout);
+}
+
+// Files -----------------------------------------------------------------------
+
+static int status_of(enum sb_sweep_outcome outcome)
+{
+    if (outcome == SB_SWEEP_GOOD)
+        return SB_EXIT_OK;
+    return outcome == SB_SWEEP_MISSED ? SB_EXIT_LIMITS : SB_EXIT_FAILED;
+}
+
+// Adds a run to the figures. *keep: its file belongs to the result.
+static int add_run(struct sb_app_sweep *s, unsigned run, bool *keep)
+{
+    struct sb_fact swept[SB_SWEEP_OPTIONS_MAX];
+    struct sb_result_file f;
+
+    *keep = false;
+    if (s->outcome[run] == SB_SWEEP_OPEN)
+        return 0;
+    enum sb_sweep_outcome now = sb_sweep_state_read(&s->state, run, &f);
+
+    if (now == SB_SWEEP_OPEN && is_finished(s->outcome[run])) {
+        char path[4200];
+
+        sb_sweep_state_file(&s->state, run, path, sizeof(path));
+        sb_log(
+            SB_LOG_ALERT, "%s was removed or damaged during the sweep", path);
+        s->outcome[run] = SB_SWEEP_OPEN;
+        sb_result_done(&f);
+        return 0;
+    }
+    *keep = f.nruns == 1;
+    sb_sweep_values(&s->plan, run, swept);
+    int rc = sb_sweep_figures_add(&s->figures, swept, s->plan.noptions,
+        *keep ? &f.run[0] : NULL, status_of(s->outcome[run]));
+
+    sb_result_done(&f);
+    return rc;
+}
+
+static int write_results(struct sb_app *a, char **path, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    unsigned n = 0;
+    int rc = sb_sweep_state_check(&s->state, err);
+
+    if (rc)
+        return rc;
+    for (unsigned i = 0; rc == 0 && i < s->plan.nruns; i++) {
+        char name[4200];
+        bool keep;
+
+        rc = add_run(s, i, &keep);
+        sb_sweep_state_file(&s->state, i, name, sizeof(name));
+        if (rc == 0 && keep && !(path[n++] = strdup(name)))
+            rc = SB_ENOMEM;
+    }
+    if (rc == 0)
+        rc = sb_sweep_figures_compute(&s->figures);
+    if (rc)
+        return sb_err_set(err, rc, "out of memory");
+    if (!sb__app_quiet(a) && s->figures.npoints) {
+        printf("\n");
+        sb_sweep_figures_print(&s->figures, stdout);
+    }
+    json_t *sweep = sb_sweep_figures_json(&s->figures);
+
+    rc = sb_sweep_files_write(
+        &s->files, (const char *const *)path, n, sweep, a->test, err);
+    json_decref(sweep);
+    return rc;
+}
+
+// Prints the table, and writes the files with all runs. SB_ESYS, SB_ENOMEM.
+static int print_and_write(struct sb_app *a, struct sb_err *err)
+{
+    unsigned n = a->sweep->plan.nruns;
+    char **path = calloc(n, sizeof(*path));
+    int rc = path ? write_results(a, path, err)
+                  : sb_err_set(err, SB_ENOMEM, "out of memory");
+
+    for (unsigned i = 0; path && i < n; i++)
+        free(path[i]);
+    free(path);
+    return rc;
+}
+
+// The runs of a sweep and the commands before and after them, each in a process
+// of its own.
+
+#define REPORTS_SIZE 32768
+
+// The number of a run in the order in which they are executed.
+static unsigned place_of(const struct sb_sweep_plan *p, unsigned run)
+{
+    unsigned i = 0;
+
+    while (p->order[i] != run)
+        i++;
+    assert(i < p->nruns);
+    return i;
+}
+
+// The runs that are still to be measured, from this place on.
+static unsigned following(const struct sb_app_sweep *s, unsigned place)
+{
+    unsigned n = 0;
+
+    for (; place < s->plan.nruns; place++)
+        n += !is_finished(s->outcome[s->plan.order[place]]);
+    return n;
+}
+
+// A file in memory, which no list of processes shows.
+static int input_of(const struct sb_buf *b, struct sb_err *err)
+{
+    int fd = memfd_create("sysbench-settings", MFD_CLOEXEC);
+
+    if (fd >= 0 && !b->failed &&
+        write(fd, b->data, b->len) == (ssize_t)b->len &&
+        lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    sb_err_set(err, SB_ESYS, "cannot pass the settings to a run: %s",
+        b->failed ? "out of memory" : strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+// The shell splits the words of --launch.
+static void launch_with(const char *launcher, char *out, size_t size)
+{
+    snprintf(out, size, "exec %s \"$@\"", launcher);
+}
+
+static int start(struct sb_app *a, struct sb_app_child *child, int *status,
+    struct sb_err *err)
+{
+    const struct sb_app_sweep *s = a->sweep;
+    const char *launcher = child->started ? a->sweep_opts.launch : "";
+    char self[4096], mpi[64], shell[4096];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char *argv[10];
+    size_t n = 0;
+
+    if (len < 0)
+        return sb_err_set(
+            err, SB_ESYS, "cannot find the program: %s", strerror(errno));
+    self[len] = '\0';
+    child->path = *launcher ? "/bin/sh" : "/proc/self/exe";
+    if (*launcher) {
+        launch_with(launcher, shell, sizeof(shell));
+        argv[n++] = (char *)"sh";
+        argv[n++] = (char *)"-c";
+        argv[n++] = shell;
+        argv[n++] = (char *)"sh";
+    }
+    argv[n++] = *launcher ? self : a->argv[0];
+    argv[n++] = (char *)SB_SETUP_FROM_STDIN;
+    // Read before the setup is there.
+    snprintf(mpi, sizeof(mpi), "--mpi=%s", sb_app_job_setting(a));
+    argv[n++] = mpi;
+    argv[n++] = (char *)(s->plan.test ? s->plan.test : "");
+    argv[n++] = (char *)"run";
+    argv[n] = NULL;
+    child->argv = argv;
+    return sb_app_child(&a->sweep->children, child, status, err);
+}
+
+// What the launcher has done wrong, if anything.
+static int judge_launch(const struct sb_app *a,
+    const struct sb_app_child *child, int *status, struct sb_err *err)
+{
+    const char *launcher = a->sweep_opts.launch;
+
+    if (*status == 126 || *status == 127)
+        return sb_err_set(err, SB_ESYS,
+            "--launch: '%.200s' cannot be executed (exit status %d)", launcher,
+            *status);
+    if (child->late)
+        sb_log(SB_LOG_ALERT,
+            "--launch: '%s' did not start rank 0 within %g s "
+            "(--launch-timeout), or rank 0 cannot write to %s",
+            launcher, (double)child->limit / 1e9, a->sweep->state.dir);
+    else if (access(child->started, F_OK))
+        sb_log(SB_LOG_ALERT,
+            "--launch: '%s' ended with exit status %d without starting rank 0, "
+            "or rank 0 cannot write to %s",
+            launcher, *status, a->sweep->state.dir);
+    else
+        return 0;
+    *status = *status ? *status : SB_EXIT_FAILED;
+    return 0;
+}
+
+// Executes the program with this setup, to which it adds what all processes of
+// the sweep get. started: NULL, or a file that the process creates; a launcher
+// starts it. *status: of the process; *answer: what it wrote, or 0. 0 or SB_E*.
+static int execute_setup(struct sb_app *a, struct sb_app_setup *setup,
+    bool quiet, const char *started, int *status, char *answer,
+    struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    struct sb_app_child child = { .keep = s->state.lock,
+        .quiet = quiet,
+        .started = started,
+        .limit = a->sweep_opts.launch_timeout };
+    struct sb_buf b;
+
+    setup->started = (char *)started;
+    setup->script = s->script;
+    setup->script_len = s->script_len;
+    sb_buf_init(&b, 0);
+    sb_app_setup_put(a, setup, &b);
+    child.input = input_of(&b, err);
+    int rc = child.input < 0 ? err->code : start(a, &child, status, err);
+
+    if (rc == 0 && started)
+        rc = judge_launch(a, &child, status, err);
+    if (answer && (rc || pread(child.input, answer, 1, (off_t)b.len) != 1))
+        *answer = 0;
+    if (child.input >= 0)
+        close(child.input);
+    sb_buf_done(&b);
+    return rc;
+}
+
+// Executes a command in a process of its own, with the options of a run.
+static int execute(struct sb_app *a, unsigned run, const char *command,
+    const char *reports, int *status, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    const struct sb_sweep_plan *p = &s->plan;
+    struct sb_app_setup setup = {
+        .role = SB_SETUP_OF_RUN,
+        .command = (char *)command,
+        .report = (char *)reports,
+        .nvalues = p->noptions,
+        .round = run / p->npoints + 1,
+        .place = place_of(p, run) + 1,
+        .places = p->nruns,
+    };
+    char started[4200];
+
+    setup.following = following(s, setup.place);
+    sb_sweep_raw_values(p, run, setup.value);
+    sb_sweep_values(p, run, setup.shown);
+    memcpy(setup.kept, s->names.kept, sizeof(setup.kept));
+    if (*a->sweep_opts.launch)
+        sb_sweep_state_started(&s->state, started, sizeof(started));
+    return execute_setup(a, &setup, !s->text,
+        *a->sweep_opts.launch ? started : NULL, status, NULL, err);
+}
+
+// when: "before" or "after" the run. A command that a signal interrupts has not
+// failed.
+static int execute_list(struct sb_app *a, unsigned run, const char *when,
+    const struct sb_opt_list *commands, int *status, struct sb_err *err)
+{
+    struct sb_app_children *c = &a->sweep->children;
+    char name[400];
+
+    name_of_run(a->sweep, run, name, sizeof(name));
+    for (size_t i = 0; i < commands->count && *status == 0; i++) {
+        int rc = execute(a, run, commands->item[i],
+            a->sweep->text ? "text" : "none", status, err);
+
+        if (rc || sb_app_children_seen(c))
+            return rc;
+        if (*status)
+            sb_log(SB_LOG_ALERT, "%s %s the run%s%s failed, exit status %d",
+                commands->item[i], when, *name ? " " : "", name, *status);
+    }
+    return 0;
+}
+
+// *status: 0, or that of the first process that failed.
+static int execute_steps(struct sb_app *a, unsigned run, const char *reports,
+    int *status, struct sb_err *err)
+{
+    struct sb_app_children *c = &a->sweep->children;
+
+    *status = 0;
+    int rc = execute_list(a, run, "before", &a->sweep_opts.before, status, err);
+
+    if (rc == 0 && *status == 0 && !sb_app_children_seen(c))
+        rc = execute(a, run, "run", reports, status, err);
+    return rc;
+}
+
+// Executes the commands after a run that is over. If they fail or a signal
+// comes, they and not the run are repeated.
+static int execute_after(struct sb_app *a, unsigned run, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    int status = 0;
+
+    if (sb_app_children_seen(&s->children))
+        return 0;
+    int rc = execute_list(a, run, "after", &a->sweep_opts.after, &status, err);
+
+    if (rc || sb_app_children_seen(&s->children))
+        return rc;
+    if (status == 0)
+        sb_sweep_state_after_done(&s->state, run);
+    s->after[run] = status ? SB__AFTER_FAILED : SB__AFTER_DONE;
+    return 0;
+}
+
+// Executes a run with what belongs to it. The file of a run that is interrupted
+// does not count; that of one that had ended before the signal does.
+static int execute_run(
+    struct sb_app *a, unsigned run, int *status, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    char path[4200], reports[REPORTS_SIZE];
+
+    assert(!is_finished(s->outcome[run])); // its file would be removed
+    int rc = sb_sweep_state_begin(
+        &s->state, run, a->sweep_opts.after.count > 0, path, sizeof(path), err);
+
+    if (rc == 0)
+        rc = sb_sweep_names_reports(
+            &s->names, run, s->text, path, reports, sizeof(reports), err);
+    if (rc == 0)
+        rc = execute_steps(a, run, reports, status, err);
+    if (rc)
+        return rc;
+    s->after[run] = SB__AFTER_OPEN;
+    rc = sb_sweep_state_settle(
+        &s->state, run, *status, sb_app_children_seen(&s->children) != 0, err);
+    return rc ? rc : execute_after(a, run, err);
+}
+
+// Waits until the next run, unless a signal comes.
+static void pause_before(struct sb_app *a, unsigned run)
+{
+    struct sb_app_sweep *s = a->sweep;
+    int64_t left = a->sweep_opts.pause, step;
+    bool shown = sb__app_has_progress(a);
+    char line[120];
+
+    for (; left > 0 && !sb_app_children_seen(&s->children); left -= step) {
+        step = left > (int64_t)SB_SECOND ? (int64_t)SB_SECOND : left;
+        sb_progress_pause(line, sizeof(line), place_of(&s->plan, run) + 1,
+            s->plan.nruns, (double)left / SB_SECOND);
+        if (shown)
+            sb_log_progress("%s", line);
+        sb_app_children_pause(&s->children, step);
+    }
+    if (shown)
+        sb_log_progress_done();
+}
+
+// Measures a run that is not finished, unless a signal comes.
+static int measure(
+    struct sb_app *a, unsigned run, int *status, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+
+    if (s->executed)
+        pause_before(a, run);
+    s->executed = true;
+    return sb_app_children_seen(&s->children)
+               ? 0
+               : execute_run(a, run, status, err);
+}
+
+// Sets `after` of a run whose outcome is known. failed: in this attempt.
+static void find_after(struct sb_app_sweep *s, unsigned run, bool failed)
+{
+    s->after[run] = SB__AFTER_DONE;
+    if (is_finished(s->outcome[run]) && sb_sweep_state_after(&s->state, run))
+        s->after[run] = failed ? SB__AFTER_FAILED : SB__AFTER_OPEN;
+}
+
+static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    unsigned run = s->plan.order[number];
+    struct sb_result_file f = { 0 };
+    bool kept = is_finished(s->outcome[run]);
+    int status = 0;
+    int rc = kept ? 0 : measure(a, run, &status, err);
+
+    if (rc)
+        return rc;
+    s->outcome[run] = sb_sweep_state_read(&s->state, run, &f);
+    find_after(s, run, s->after[run] == SB__AFTER_FAILED);
+    // Of an interrupted run nothing is known.
+    if (s->outcome[run] != SB_SWEEP_OPEN)
+        print_run(a, number, run, status, &f, kept);
+    sb_result_done(&f);
+    return 0;
+}
+
+// What earlier attempts have finished.
+static void find_finished(struct sb_app_sweep *s)
+{
+    for (unsigned i = 0; i < s->plan.nruns; i++) {
+        struct sb_result_file f;
+
+        s->outcome[i] = sb_sweep_state_read(&s->state, i, &f);
+        if (s->outcome[i] == SB_SWEEP_FAILED)
+            s->outcome[i] = SB_SWEEP_OPEN;
+        find_after(s, i, false);
+        sb_result_done(&f);
+    }
+}
+
+// Whether --sweep-stop ends the sweep here.
+static bool stops(const struct sb_app *a)
+{
+    const struct sb_app_sweep *s = a->sweep;
+
+    return a->sweep_opts.stop &&
+           (s->left_failed || count_runs(s, SB_SWEEP_FAILED) ||
+               count_after(s, SB__AFTER_FAILED));
+}
+
+// Executes the commands that earlier attempts have left, also those of a run
+// that failed or was interrupted and is repeated. No run begins before: the
+// commands before a run may need what these commands remove.
+static int execute_left(struct sb_app *a, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < s->plan.nruns && !stops(a); i++) {
+        unsigned run = s->plan.order[i];
+
+        if (!sb_sweep_state_after(&s->state, run))
+            continue;
+        rc = execute_after(a, run, err);
+        s->left_failed = s->left_failed || s->after[run] == SB__AFTER_FAILED;
+        find_after(s, run, s->after[run] == SB__AFTER_FAILED);
+    }
+    return rc;
+}
+
+// Executes the commands that earlier attempts have left, then all runs that are
+// not finished. 0 or SB_E*.
+static int execute_runs(struct sb_app *a, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    int rc;
+
+    find_finished(s);
+    rc = execute_left(a, err);
+    for (unsigned i = 0; rc == 0 && i < s->plan.nruns; i++) {
+        bool kept = is_finished(s->outcome[s->plan.order[i]]);
+
+        if (sb_app_children_seen(&s->children) || (!kept && stops(a)))
+            break;
+        rc = next_run(a, i, err);
+    }
+    return rc;
+}
 
 static enum sb_sweep_role end_with(int *status, int value)
 {
@@ -25,17 +810,17 @@ static int failure(const struct sb_err *err)
 
 static bool is_complete(const struct sb_app_sweep *s)
 {
-    return sb__sweep_count(s, SB_SWEEP_OPEN) == 0 &&
-           sb__sweep_count(s, SB_SWEEP_FAILED) == 0 &&
-           sb__sweep_count_after(s, SB__AFTER_OPEN) == 0 &&
-           sb__sweep_count_after(s, SB__AFTER_FAILED) == 0;
+    return count_runs(s, SB_SWEEP_OPEN) == 0 &&
+           count_runs(s, SB_SWEEP_FAILED) == 0 &&
+           count_after(s, SB__AFTER_OPEN) == 0 &&
+           count_after(s, SB__AFTER_FAILED) == 0;
 }
 
 // The commands after runs. Returns what is to do with them, NULL: nothing.
 static const char *explain_after(const struct sb_app_sweep *s)
 {
-    unsigned open = sb__sweep_count_after(s, SB__AFTER_OPEN);
-    unsigned failed = sb__sweep_count_after(s, SB__AFTER_FAILED);
+    unsigned open = count_after(s, SB__AFTER_OPEN);
+    unsigned failed = count_after(s, SB__AFTER_FAILED);
 
     if (failed)
         sb_log(SB_LOG_ALERT,
@@ -55,8 +840,8 @@ static const char *explain_after(const struct sb_app_sweep *s)
 // written: the results are.
 static void explain(const struct sb_app_sweep *s, bool written)
 {
-    unsigned open = sb__sweep_count(s, SB_SWEEP_OPEN);
-    unsigned failed = sb__sweep_count(s, SB_SWEEP_FAILED);
+    unsigned open = count_runs(s, SB_SWEEP_OPEN);
+    unsigned failed = count_runs(s, SB_SWEEP_FAILED);
 
     if (open)
         sb_log(SB_LOG_ALERT,
@@ -96,7 +881,7 @@ static int exit_status(const struct sb_app_sweep *s)
         return 128 + s->children.seen;
     if (!is_complete(s))
         return SB_EXIT_FAILED;
-    return sb__sweep_count(s, SB_SWEEP_MISSED) ? SB_EXIT_LIMITS : SB_EXIT_OK;
+    return count_runs(s, SB_SWEEP_MISSED) ? SB_EXIT_LIMITS : SB_EXIT_OK;
 }
 
 // Opens all files, so that no run is measured for nothing.
@@ -121,11 +906,9 @@ static int perform_sweep(struct sb_app *a, int *status, struct sb_err *err)
 
     if (rc)
         return rc;
-    sb__sweep_print_plan(a);
-    rc = sb__sweep_runs(a, err);
-    if (rc == 1)
-        return 1;
-    int written = sb__sweep_finish(a, rc ? &later : err);
+    print_plan(a);
+    rc = execute_runs(a, err);
+    int written = print_and_write(a, rc ? &later : err);
 
     // The last lines may have been written to a pipe without a reader.
     sb_app_children_seen(&s->children);
@@ -135,19 +918,14 @@ static int perform_sweep(struct sb_app *a, int *status, struct sb_err *err)
     return rc ? rc : written;
 }
 
-// In the process of a run, what belongs to the sweep is left to the parent.
 static enum sb_sweep_role carry_out(
     struct sb_app *a, int *status, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
 
     assert(s->plan_rc == 0);
-    s->state.lock = -1;
     int rc = perform_sweep(a, status, err);
 
-    if (rc == 1)
-        return s->child_rc ? end_with(status, failure(&s->child_err))
-                           : SB_SWEEP_RUN;
     if (rc)
         *status = failure(err);
     sb_sweep_state_done(&s->state, rc == 0 && is_complete(s));
@@ -155,27 +933,42 @@ static enum sb_sweep_role carry_out(
     return SB_SWEEP_DONE;
 }
 
-// A script from standard input can be read only once.
-static int check_source(const struct sb_app *a, struct sb_err *err)
+// Standard input can be read only once.
+static int read_script(struct sb_app *a, struct sb_err *err)
 {
-    if (strcmp(a->test, "-") == 0 || strcmp(a->test, "/dev/stdin") == 0)
-        return sb_err_set(err, SB_EUSAGE,
-            "--sweep: a script from standard input cannot be swept: write it "
-            "to a file");
+    struct sb_app_sweep *s = a->sweep;
+    char part[65536];
+    struct sb_buf b;
+    size_t n;
+
+    if (a->test && strcmp(a->test, "-") != 0 &&
+        strcmp(a->test, "/dev/stdin") != 0)
+        return 0;
+    sb_buf_init(&b, 0);
+    while ((n = fread(part, 1, sizeof(part), stdin)) > 0)
+        sb_buf_add(&b, part, n);
+    if (ferror(stdin) || b.failed || sb_buf_add(&b, "", 1)) {
+        sb_buf_done(&b);
+        return sb_err_set(err, SB_ESYS,
+            "cannot read the script from standard input: %s",
+            strerror(b.failed ? ENOMEM : errno));
+    }
+    s->script = b.data;
+    s->script_len = b.len - 1;
     return 0;
 }
 
 // What to do after the check, which ended with this status. A script that has
 // the option --repeat takes no part in repeats.
 static enum sb_sweep_role without_owned(
-    struct sb_app *a, const struct sb__sweep_owned *owns, int status)
+    struct sb_app *a, char owned, int status)
 {
     struct sb_sweep_plan *p = &a->sweep->plan;
 
-    if (owns->sweep ||
-        (owns->repeat && !sb_opts_given(a->opts, "sweep", false)))
+    if (owned == SB__SWEEP_OWNED ||
+        (owned == SB__REPEAT_OWNED && !sb_opts_given(a->opts, "sweep", false)))
         return SB_SWEEP_NONE;
-    if (owns->repeat) {
+    if (owned == SB__REPEAT_OWNED) {
         p->nruns = p->npoints;
         p->rounds = 1;
         sb_sweep_plan_order(p);
@@ -183,48 +976,24 @@ static enum sb_sweep_role without_owned(
     return status ? SB_SWEEP_DONE : SB_SWEEP_RUN;
 }
 
-// The counterpart of share_memory().
-static void unshare_owned(struct sb_app_sweep *s)
-{
-    if (s->owned)
-        munmap(s->owned, sizeof(*s->owned));
-    s->owned = NULL;
-}
-
-static int share_memory(struct sb_app_sweep *s, struct sb_err *err)
-{
-    void *p = mmap(NULL, sizeof(*s->owned), PROT_READ | PROT_WRITE,
-        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    if (p == MAP_FAILED)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    s->owned = p;
-    return 0;
-}
-
 // Executes a process that loads the test and checks all options and values.
-// SB_SWEEP_CHECK in this process; otherwise what to do next.
-static enum sb_sweep_role check_in_child(struct sb_app *a, int *status)
+// Returns what to do next.
+static enum sb_sweep_role check(struct sb_app *a, int *status)
 {
+    struct sb_app_setup setup = { .role = SB_SETUP_OF_CHECK,
+        .command = (char *)a->command,
+        .report = (char *)"" };
     struct sb_app_sweep *s = a->sweep;
-    struct sb__sweep_owned owns;
     struct sb_err err = { 0 };
-    int rc = check_source(a, &err);
+    char owned = 0;
+    int rc = read_script(a, &err);
 
+    s->state.lock = -1;
     if (rc == 0)
-        rc = share_memory(s, &err);
-    if (rc == 0)
-        rc = sb_app_child(&s->children, true, status, &err);
-    if (rc == 1) {
-        sb_app_job_detach(a);
-        sb__sweep_check_begin(a);
-        return SB_SWEEP_CHECK;
-    }
+        rc = execute_setup(a, &setup, true, NULL, status, &owned, &err);
     if (rc)
         return end_with(status, failure(&err));
-    owns = *s->owned;
-    unshare_owned(s);
-    enum sb_sweep_role role = without_owned(a, &owns, *status);
+    enum sb_sweep_role role = without_owned(a, owned, *status);
 
     // A test that ended this process has kept it from saying so.
     if (role == SB_SWEEP_RUN && s->plan_rc) {
@@ -264,25 +1033,75 @@ static bool sweeps_mix(const struct sb_app *a)
            sb_opts_values(a->opts, "sweep", view.source, is_mix, NULL);
 }
 
-// Another rank: this is the process of a run, or of a command before or after
-// it, whose options rank 0 has given.
-static int take_given(struct sb_app *a, struct sb_err *err)
+// This is the process of a run, or of a command before or after it.
+static int take_options(struct sb_app *a, struct sb_err *err)
 {
+    const struct sb_app_setup *s = &a->setup;
     int rc = 0;
 
-    for (unsigned i = 0; rc == 0 && i < a->ngiven; i++)
-        rc = sb_opts_give(a->opts, a->given[i].name, a->given[i].value, err);
-    a->command = a->given_command;
+    for (unsigned i = 0; rc == 0 && i < s->nvalues; i++)
+        rc = sb_opts_give(a->opts, s->value[i].name, s->value[i].value, err);
+    // Another rank writes a file only if rank 0 is lost: where the user said.
+    if (rc == 0 && s->report[0] && !sb_app_job_follows(a))
+        rc = sb_opts_give(a->opts, "report", s->report, err);
+    a->command = s->command;
     return rc;
+}
+
+static int make_plan(struct sb_app *a)
+{
+    struct sb_app_sweep *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return SB_ENOMEM;
+    a->sweep = s;
+    s->text = text_given(a);
+    s->plan_rc = sb_sweep_plan_init(
+        &s->plan, &a->sweep_opts, a->opts, a->random.seed, &s->plan_err);
+    s->plan.test = a->test;
+    return 0;
+}
+
+static int check_alone(const struct sb_app *a, struct sb_err *err)
+{
+    if (a->job)
+        return sb_err_set(err, SB_EUSAGE,
+            "a sweep starts its runs itself: give it the launcher, "
+            "--launch='mpirun -n %u', instead of starting it with one",
+            a->job->ranks);
+    return 0;
+}
+
+static enum sb_sweep_role lead(struct sb_app *a, int *status)
+{
+    struct sb_err err = { 0 };
+
+    if (check_alone(a, &err)) {
+        sb_log(SB_LOG_USAGE, "%s", err.msg);
+        return end_with(status, SB_EXIT_FAILED);
+    }
+    sb_app_children_start(&a->sweep->children);
+    enum sb_sweep_role role = check(a, status);
+
+    if (role == SB_SWEEP_RUN)
+        role = carry_out(a, status, &err);
+    sb_app_children_stop(&a->sweep->children);
+    // The script has an option of this name, and is loaded again.
+    if (role == SB_SWEEP_NONE && a->sweep->script) {
+        a->setup.script = a->sweep->script;
+        a->setup.script_len = a->sweep->script_len;
+        a->sweep->script = NULL;
+    }
+    return role;
 }
 
 enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status)
 {
     struct sb_err err = { 0 };
 
-    if (a->is_given)
-        return take_given(a, &err) ? end_with(status, failure(&err))
-                                   : SB_SWEEP_RUN;
+    if (a->setup.role == SB_SETUP_OF_RUN)
+        return take_options(a, &err) ? end_with(status, failure(&err))
+                                     : SB_SWEEP_RUN;
     if (sweeps_mix(a)) {
         sb_log(SB_LOG_USAGE, SB__SWEEP_MIX);
         return end_with(status, SB_EXIT_FAILED);
@@ -290,30 +1109,22 @@ enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status)
     if (!sb_sweep_wanted(a->opts) || !a->command ||
         strcmp(a->command, "run") != 0 || a->o.print_config || a->o.list)
         return SB_SWEEP_NONE;
-    a->sweep = calloc(1, sizeof(*a->sweep));
-    if (!a->sweep) {
+    if (make_plan(a)) {
         sb_err_set(&err, SB_ENOMEM, "out of memory");
         return end_with(status, failure(&err));
     }
-    a->sweep->text = text_given(a);
-    a->sweep->plan_rc = sb_sweep_plan_init(&a->sweep->plan, &a->sweep_opts,
-        a->opts, a->random.seed, &a->sweep->plan_err);
-    a->sweep->plan.test = a->test;
-    sb_app_children_start(&a->sweep->children);
-    enum sb_sweep_role role = check_in_child(a, status);
-
-    if (role == SB_SWEEP_RUN)
-        role = carry_out(a, status, &err);
-    if (role == SB_SWEEP_DONE || role == SB_SWEEP_NONE)
-        sb_app_children_stop(&a->sweep->children);
-    return role;
+    if (a->setup.role == SB_SETUP_OF_CHECK) {
+        give_first_values(a);
+        return SB_SWEEP_CHECK;
+    }
+    return lead(a, status);
 }
 
 void sb_app_sweep_done(struct sb_app *a)
 {
     if (!a->sweep)
         return;
-    unshare_owned(a->sweep);
+    free(a->sweep->script);
     sb_sweep_files_leave(&a->sweep->files);
     sb_sweep_plan_done(&a->sweep->plan);
     sb_sweep_figures_done(&a->sweep->figures);

@@ -158,50 +158,6 @@ void sb_job_tell_all(
             sb_job_send(j, i, what, body);
 }
 
-static int drop_message(struct sb_transport *t, unsigned to, const void *data,
-    size_t len, struct sb_err *err)
-{
-    (void)t, (void)to, (void)data, (void)len, (void)err;
-    return 0;
-}
-
-static int receive_none(
-    struct sb_transport *t, struct sb_transport_message *m, struct sb_err *err)
-{
-    (void)t, (void)m, (void)err;
-    return 0;
-}
-
-static bool sends_none(struct sb_transport *t)
-{
-    (void)t;
-    return false;
-}
-
-static void close_none(struct sb_transport *t)
-{
-    (void)t;
-}
-
-static void abandon_none(struct sb_transport *t, int status)
-{
-    (void)t, (void)status;
-}
-
-void sb_job_detach(struct sb_job *j)
-{
-    static const struct sb_transport_ops none = { .abi = SB_TRANSPORT_ABI,
-        .send = drop_message,
-        .receive = receive_none,
-        .sending = sends_none,
-        .close = close_none,
-        .abandon = abandon_none };
-
-    j->t.ops = &none;
-    for (unsigned i = 0; j->of && i < j->ranks; i++)
-        j->of[i].left = true;
-}
-
 // Takes over the data of the message.
 static void handle_message(
     struct sb_job *j, const struct sb_transport_message *m)

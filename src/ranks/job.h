@@ -36,10 +36,6 @@ enum sb_job_what {
     SB_JOB_STOP,     // from 0: end the run
     SB_JOB_RESULTS,  // to 0: what users have returned, before FINAL
     SB_JOB_FINAL,    // to 0: all figures of a rank
-    // Of sweeps (ranks/relay.h):
-    SB_JOB_RUN,     // from 0: fork for a run
-    SB_JOB_RELAY,   // a message between the processes of a run
-    SB_JOB_RUN_END, // its process has ended
     // Of parallel commands, in both directions:
     SB_JOB_BARRIER,  // all users of a rank are there; it opens
     SB_JOB_TICKET,   // a user waits for one; its number
@@ -97,10 +93,6 @@ void sb_job_on(
 
 // Calls call() at the end of each sb_job_poll(); NULL: nothing.
 void sb_job_each_poll(struct sb_job *j, void (*call)(void *arg), void *arg);
-
-// In a process that was forked and is no rank: from now on nothing is sent and
-// nothing received.
-void sb_job_detach(struct sb_job *j);
 
 // Sends a message. body: its content, or NULL. If the transport fails,
 // j->broken says why, and nothing is sent any more.

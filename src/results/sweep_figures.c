@@ -3,13 +3,246 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
-#include "results/sides.h"
-#include "results/sweep_private.h"
 #include "kit/array.h"
+#include "out/json_parts.h"
+#include "results/cmd_private.h"
+#include "results/sides.h"
+
+// How a figure of a sweep is printed.
+
+#define LARGE        1e15 // beyond that, values are printed as 1.23e+15
+#define DECIMALS_MAX 6    // as times in milliseconds: nanoseconds
+
+int sb_sweep_decimals(double value)
+{
+    int n = 2;
+
+    // Values that round to 1.00 have three digits with two decimals.
+    for (double v = value; n < DECIMALS_MAX && v > 0 && v < 0.9995; v *= 10)
+        n++;
+    return n;
+}
+
+// Writes a figure, or "-" for no value. Returns out.
+static const char *sweep_value(char *out, size_t size, double value)
+{
+    if (isfinite(value) && fabs(value) >= LARGE)
+        snprintf(out, size, "%.3g", value);
+    else if (isfinite(value))
+        snprintf(out, size, "%.*f", sb_sweep_decimals(value), value);
+    else
+        snprintf(out, size, "-");
+    return out;
+}
+
+// The distributions of a script in the figures of a sweep: their averages.
+
+#define WIDTH_MIN   10
+#define HEADING_MAX 200
+
+// Returns the index of the metric, SB_SWEEP_METRICS_MAX if there is no room.
+static unsigned metric_of(
+    struct sb_sweep_figures *f, const struct sb_metric *def)
+{
+    unsigned i = 0;
+
+    while (i < f->nmetrics && strcmp(f->metric[i].name, def->name) != 0)
+        i++;
+    if (i == f->nmetrics && i < SB_SWEEP_METRICS_MAX) {
+        struct sb_sweep_metric *m = &f->metric[f->nmetrics++];
+
+        snprintf(m->name, sizeof(m->name), "%s", def->name);
+        snprintf(m->unit, sizeof(m->unit), "%s", def->unit);
+    }
+    return i;
+}
+
+// Adds the distributions of the script of this run. Those beyond
+// SB_SWEEP_METRICS_MAX are left out.
+static void add_metrics(struct sb_sweep_figures *f, struct sb_sweep_point *p,
+    const struct sb_result_run *run)
+{
+    for (unsigned i = 0; i < run->snap.nmetrics; i++) {
+        const struct sb_snap_metric *m = &run->snap.metric[i];
+        unsigned at;
+
+        if (m->kind != SB_METRIC_DISTRIBUTION)
+            continue;
+        at = metric_of(f, &run->stats.metrics.metric[i]);
+        if (at == SB_SWEEP_METRICS_MAX)
+            continue;
+        p->metric_sum[at] += m->value;
+        p->metric_count[at] += (double)m->count;
+    }
+}
+
+static double average(const struct sb_sweep_point *p, unsigned metric)
+{
+    return p->metric_count[metric] > 0
+               ? p->metric_sum[metric] / p->metric_count[metric]
+               : NAN;
+}
+
+// Writes the heading of the column of a metric; returns the width of the
+// column. The name is printed, and a file may contain anything.
+static int column(const struct sb_sweep_metric *m, char *out, size_t size)
+{
+    char text[sizeof(m->name) + sizeof(m->unit) + 1];
+
+    snprintf(
+        text, sizeof(text), "%s%s%s", m->name, *m->unit ? " " : "", m->unit);
+    int n = (int)sb_escape_line(out, size, text);
+
+    return n > WIDTH_MIN ? n : WIDTH_MIN;
+}
+
+// Print the columns of the metrics: their names, the averages of a point.
+static void print_metric_names(const struct sb_sweep_figures *f, FILE *out)
+{
+    char text[HEADING_MAX];
+
+    for (unsigned i = 0; i < f->nmetrics; i++) {
+        int width = column(&f->metric[i], text, sizeof(text));
+
+        fprintf(out, " %*s", width, text);
+    }
+}
+
+static void print_metrics(
+    const struct sb_sweep_figures *f, const struct sb_sweep_point *p, FILE *out)
+{
+    char text[HEADING_MAX], value[32];
+
+    for (unsigned i = 0; i < f->nmetrics; i++)
+        fprintf(out, " %*s", column(&f->metric[i], text, sizeof(text)),
+            sweep_value(value, sizeof(value), average(p, i)));
+}
+
+// {"recall": 0.97}, owned by the caller; NULL if out of memory.
+static json_t *metrics_json(
+    const struct sb_sweep_figures *f, const struct sb_sweep_point *p)
+{
+    json_t *o = json_object();
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < f->nmetrics; i++) {
+        // As in the list of metrics of a run.
+        json_t *name = sb_json_text(f->metric[i].name);
+
+        rc = json_object_set_new(
+            o, json_string_value(name), sb_json_number(average(p, i)));
+        json_decref(name);
+    }
+    if (rc) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
+// What a sweep says if users ran on workers in some of its points, and had
+// threads of their own in others, as with --workers=auto.
+
+// Counts the run in on_workers or on_threads, if its file says how it ran its
+// users.
+static void add_workers(
+    struct sb_sweep_point *p, const struct sb_result_run *run)
+{
+    const json_t *workers = json_object_get(run->json, "workers");
+
+    p->on_workers += json_is_integer(workers);
+    p->on_threads += json_is_null(workers);
+}
+
+static const char *value_of(
+    const struct sb_sweep_figures *f, unsigned point, int option)
+{
+    assert(point < f->npoints && option >= 0 && option < (int)f->noptions);
+    return f->point[point].swept[option].value;
+}
+
+// Whether the value of the option says which points had workers.
+static bool decides(const struct sb_sweep_figures *f, int option)
+{
+    for (unsigned i = 0; i < f->npoints; i++)
+        for (unsigned k = 0; k < f->npoints; k++)
+            if (f->point[i].on_workers && f->point[k].on_threads &&
+                strcmp(value_of(f, i, option), value_of(f, k, option)) == 0)
+                return false;
+    return true;
+}
+
+// The option that decides, first the load; -1: none does.
+static int deciding_option(const struct sb_sweep_figures *f)
+{
+    if (f->axis >= 0 && decides(f, f->axis))
+        return f->axis;
+    for (int i = 0; i < (int)f->noptions; i++)
+        if (decides(f, i))
+            return i;
+    return -1;
+}
+
+// Whether the point is the first one with workers that has this value.
+static bool is_listed(
+    const struct sb_sweep_figures *f, unsigned point, int option)
+{
+    if (!f->point[point].on_workers)
+        return false;
+    for (unsigned i = 0; i < point; i++)
+        if (f->point[i].on_workers &&
+            strcmp(value_of(f, i, option), value_of(f, point, option)) == 0)
+            return false;
+    return true;
+}
+
+// "threads=16, 24 and 32"
+static void print_values(
+    const struct sb_sweep_figures *f, int option, FILE *out)
+{
+    unsigned n = 0, at = 0;
+
+    for (unsigned i = 0; i < f->npoints; i++)
+        n += is_listed(f, i, option);
+    fprintf(out, "%s=", f->name[option]);
+    for (unsigned i = 0; i < f->npoints; i++) {
+        if (!is_listed(f, i, option))
+            continue;
+        fprintf(out, "%s%s",
+            at == 0       ? ""
+            : at == n - 1 ? " and "
+                          : ", ",
+            value_of(f, i, option));
+        at++;
+    }
+}
+
+// Prints a note if users ran on workers in some points, and had threads in
+// others: their latencies do not include the same.
+static void print_workers(const struct sb_sweep_figures *f, FILE *out)
+{
+    unsigned workers = 0, threads = 0;
+    int option;
+
+    for (unsigned i = 0; i < f->npoints; i++) {
+        workers += f->point[i].on_workers > 0;
+        threads += f->point[i].on_threads > 0;
+    }
+    if (workers == 0 || threads == 0)
+        return;
+    option = deciding_option(f);
+    fprintf(out, "Users shared workers with ");
+    if (option >= 0)
+        print_values(f, option, out);
+    else
+        fprintf(out, "%u of %u combinations", workers, f->npoints);
+    fprintf(out, ": latencies there do not include client delay.\n");
+}
 
 // Degrees of freedom of an interval that is no estimate from few values.
 #define KNOWN     1e6
@@ -180,9 +413,16 @@ static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     p->due += due(f, p, run);
     p->completed += (double)run->snap.c.completed;
     p->errors += count_errors(run);
-    sb__sweep_add_workers(p, run);
-    sb__sweep_add_metrics(f, p, run);
+    add_workers(p, run);
+    add_metrics(f, p, run);
     return 0;
+}
+
+// Whether a run with this exit status failed. Limits that were not kept are no
+// failure.
+static bool has_failed(int status)
+{
+    return status != 0 && status != SB_STATUS_LIMITS;
 }
 
 int sb_sweep_figures_add(struct sb_sweep_figures *f,
@@ -202,17 +442,12 @@ int sb_sweep_figures_add(struct sb_sweep_figures *f,
 
     if (!p)
         return SB_ENOMEM;
-    if (sb_sweep_failed(status) || !run || !run->has_totals) {
+    if (has_failed(status) || !run || !run->has_totals) {
         p->failed++;
         return 0;
     }
     p->missed += status == SB_STATUS_LIMITS;
     return add_figures(f, p, run);
-}
-
-bool sb_sweep_failed(int status)
-{
-    return status != 0 && status != SB_STATUS_LIMITS;
 }
 
 int sb_sweep_figures_add_run(
@@ -295,7 +530,8 @@ static void find_axis(struct sb_sweep_figures *f)
             f->axis = (int)i;
 }
 
-bool sb_sweep_has_reached(const struct sb_sweep_figures *f)
+// Whether the axis is the rate of open loops, so that groups have `reached`.
+static bool has_reached(const struct sb_sweep_figures *f)
 {
     return f->peak == SB_SWEEP_PEAK_NONE && f->axis >= 0 &&
            strcmp(f->name[f->axis], "rate") == 0;
@@ -424,4 +660,311 @@ int sb_sweep_figures_compute(struct sb_sweep_figures *f)
     for (unsigned i = 0; rc == 0 && i < f->ngroups; i++)
         rc = compute_group(f, &f->group[i]);
     return rc;
+}
+
+// The figures of a sweep as a table, and as JSON.
+
+#define KNEE_PERCENT 95
+
+static const char no_margins[] =
+    " (no error margins: measure longer or use --repeat)";
+
+// Text ------------------------------------------------------------------------
+
+static int column_width(const struct sb_sweep_figures *f, unsigned option)
+{
+    size_t width = strlen(f->name[option]);
+
+    for (unsigned i = 0; i < f->npoints; i++) {
+        size_t n = strlen(f->point[i].swept[option].value);
+
+        width = n > width ? n : width;
+    }
+    return (int)width;
+}
+
+// Half the width of the interval, in percent of the value. The interval of a
+// percentile may be asymmetric: the wider half counts.
+static const char *margin(char *out, size_t size, const struct sb_estimate *e)
+{
+    double half = fmax(e->high - e->value, e->value - e->low);
+
+    if (isfinite(half) && e->value > 0)
+        snprintf(out, size, "%.1f%%", 100 * half / e->value);
+    else
+        snprintf(out, size, "-");
+    return out;
+}
+
+static void print_point(
+    const struct sb_sweep_figures *f, const struct sb_sweep_point *p, FILE *out)
+{
+    const struct sb_estimate *rate = &p->figure[SB_SWEEP_RATE];
+    const struct sb_estimate *found = &p->figure[SB_SWEEP_FOUND];
+    char a[32], b[32], c[32], d[32], e[32], runs[32];
+
+    for (unsigned i = 0; i < f->noptions; i++)
+        fprintf(out, "%*s  ", column_width(f, i), p->swept[i].value);
+    snprintf(runs, sizeof(runs), "%u", p->runs);
+    fprintf(out, "%4s %12s %7s", runs, sweep_value(a, sizeof(a), rate->value),
+        margin(b, sizeof(b), rate));
+    if (f->searched)
+        fprintf(out, " %12s %7s", sweep_value(a, sizeof(a), found->value),
+            margin(b, sizeof(b), found));
+    fprintf(out, " %10s %10s %7s %10s %8.0f",
+        sweep_value(b, sizeof(b), p->figure[SB_SWEEP_P50].value),
+        sweep_value(c, sizeof(c), p->figure[SB_SWEEP_P95].value),
+        margin(d, sizeof(d), &p->figure[SB_SWEEP_P95]),
+        sweep_value(e, sizeof(e), p->figure[SB_SWEEP_P99].value), p->errors);
+    print_metrics(f, p, out);
+    if (p->failed)
+        fprintf(out, "  %u failed", p->failed);
+    if (p->unfound)
+        fprintf(out, "  %u found no rate", p->unfound);
+    if (p->missed)
+        fprintf(out, "  %u did not keep a limit", p->missed);
+    fprintf(out, "\n");
+}
+
+static const char *value_at(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g, size_t i)
+{
+    const struct sb_sweep_point *p = &f->point[g->point[i]];
+
+    assert(i < g->npoints);
+    return f->axis >= 0 ? p->swept[f->axis].value : "";
+}
+
+// The values of the other options of a group: " (rate=100)".
+static void print_group_name(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g, FILE *out)
+{
+    const struct sb_sweep_point *p = &f->point[g->point[0]];
+    const char *before = " (";
+
+    for (int i = 0; i < (int)f->noptions; i++) {
+        if (i == f->axis || f->ngroups == 1)
+            continue;
+        fprintf(out, "%s%s=%s", before, f->name[i], p->swept[i].value);
+        before = ", ";
+    }
+    fprintf(out, "%s", before[0] == ',' ? ")" : "");
+}
+
+static void print_peak(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g, FILE *out)
+{
+    const struct sb_knee *k = &g->knee;
+    const struct sb_sweep_point *p = &f->point[g->point[k->peak]];
+    bool found = f->peak == SB_SWEEP_PEAK_FOUND;
+    char value[32], text[400];
+
+    sb_sweep_text(p->swept, f->noptions, text, sizeof(text));
+    sweep_value(value, sizeof(value),
+        p->figure[found ? SB_SWEEP_FOUND : SB_SWEEP_RATE].value);
+    fprintf(out, "%s: %s events/s at %s",
+        found ? "Highest rate that keeps the limit" : "Peak", value, text);
+    if (k->estimated) {
+        fprintf(out, "%s\n", no_margins);
+        return;
+    }
+    if (f->axis >= 0 && k->first_like_peak < k->last_like_peak)
+        fprintf(out, "; no difference seen from %s to %s",
+            value_at(f, g, k->first_like_peak),
+            value_at(f, g, k->last_like_peak));
+    if (f->axis >= 0 && k->still_rising)
+        fprintf(out, "; still rising at the highest value");
+    fprintf(out, "\n");
+}
+
+static void print_knee(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g, FILE *out)
+{
+    const struct sb_knee *k = &g->knee;
+
+    if (f->axis < 0 || g->npoints == 1)
+        return;
+    fprintf(out, "Knee");
+    print_group_name(f, g, out);
+    fprintf(out, ": %s=%s, the lowest with %d %% of the %s", f->name[f->axis],
+        value_at(f, g, k->knee), KNEE_PERCENT,
+        f->peak == SB_SWEEP_PEAK_FOUND ? "highest rate" : "peak");
+    if (k->estimated)
+        fprintf(out, "%s", no_margins);
+    else if (k->knee_low != k->knee_high)
+        fprintf(out, " (within the error margins from %s to %s)",
+            value_at(f, g, k->knee_low), value_at(f, g, k->knee_high));
+    fprintf(out, "\n");
+}
+
+// What is said of an open loop, whose throughput has no peak of its own.
+static void print_reached(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g, FILE *out)
+{
+    unsigned n = g->reached;
+
+    fprintf(out, "Rates reached");
+    print_group_name(f, g, out);
+    if (n == 0)
+        fprintf(out, ": none");
+    else if (n == g->npoints)
+        fprintf(out, ": all, up to rate=%s", value_at(f, g, n - 1));
+    else
+        fprintf(out, ": up to rate=%s, not rate=%s", value_at(f, g, n - 1),
+            value_at(f, g, n));
+    fprintf(out, " (at least %.0f %% of the arrivals completed)\n",
+        100 * SB_SWEEP_REACHED);
+}
+
+static void print_found(const struct sb_sweep_figures *f, FILE *out)
+{
+    if (f->peak == SB_SWEEP_PEAK_NONE && !has_reached(f))
+        fprintf(out, "No peak: the rate is given.\n");
+    for (unsigned i = 0; i < f->ngroups; i++) {
+        const struct sb_sweep_group *g = &f->group[i];
+
+        if (has_reached(f))
+            print_reached(f, g, out);
+        if (!g->found)
+            continue;
+        if (f->noptions)
+            print_peak(f, g, out);
+        print_knee(f, g, out);
+    }
+}
+
+void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out)
+{
+    for (unsigned i = 0; i < f->noptions; i++)
+        fprintf(out, "%*s  ", column_width(f, i), f->name[i]);
+    fprintf(out, "%4s %12s %7s", "runs", "events/s", "+/-");
+    if (f->searched)
+        fprintf(out, " %12s %7s", "highest/s", "+/-");
+    fprintf(out, " %10s %10s %7s %10s %8s", "p50 ms", "p95 ms", "+/-", "p99 ms",
+        "errors");
+    print_metric_names(f, out);
+    fprintf(out, "\n");
+    for (unsigned i = 0; i < f->npoints; i++)
+        print_point(f, &f->point[i], out);
+    fprintf(out, "\n");
+    print_found(f, out);
+    print_workers(f, out);
+}
+
+// JSON ------------------------------------------------------------------------
+
+static json_t *options_json(
+    const struct sb_sweep_figures *f, const struct sb_sweep_point *p, int skip)
+{
+    json_t *o = json_object();
+
+    for (int i = 0; i < (int)f->noptions; i++)
+        if (i != skip && json_object_set_new(o, p->swept[i].name,
+                             sb_json_text(p->swept[i].value))) {
+            json_decref(o);
+            return NULL;
+        }
+    return o;
+}
+
+static json_t *point_json(
+    const struct sb_sweep_figures *f, const struct sb_sweep_point *p)
+{
+    json_t *o = json_pack("{s:o,s:i,s:i,s:o,s:o,s:o,s:o}", "options",
+        options_json(f, p, -1), "runs", (int)p->runs, "failed", (int)p->failed,
+        "throughput", sb_estimate_json(&p->figure[SB_SWEEP_RATE], false), "p50",
+        sb_estimate_json(&p->figure[SB_SWEEP_P50], false), "p95",
+        sb_estimate_json(&p->figure[SB_SWEEP_P95], false), "p99",
+        sb_estimate_json(&p->figure[SB_SWEEP_P99], false));
+    const struct sb_estimate *found = &p->figure[SB_SWEEP_FOUND];
+
+    if (o && f->nmetrics &&
+        json_object_set_new(o, "metrics", metrics_json(f, p))) {
+        json_decref(o);
+        return NULL;
+    }
+    if (o && p->searched &&
+        json_object_set_new(o, "search",
+            json_pack("{s:o,s:o,s:i}", "highest",
+                sb_estimate_json(found, false), "safe",
+                sb_json_number(p->figure[SB_SWEEP_SAFE].value), "found",
+                (int)found->runs))) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
+// The highest rate that was reached.
+static json_t *reached_json(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g)
+{
+    return json_pack("{s:o,s:f,s:b}", "value",
+        g->reached ? sb_json_text(value_at(f, g, g->reached - 1)) : json_null(),
+        "share", SB_SWEEP_REACHED, "all", g->reached == g->npoints);
+}
+
+static json_t *group_json(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g)
+{
+    const struct sb_knee *k = &g->knee;
+    json_t *o = json_pack(
+        "{s:o}", "options", options_json(f, &f->point[g->point[0]], f->axis));
+
+    if (o && has_reached(f) &&
+        json_object_set_new(o, "reached", reached_json(f, g))) {
+        json_decref(o);
+        return NULL;
+    }
+    if (!g->found || f->axis < 0)
+        return o;
+    json_t *peak = json_pack("{s:o,s:o,s:o,s:b,s:b}", "value",
+        sb_json_text(value_at(f, g, k->peak)), "low",
+        sb_json_text(value_at(f, g, k->first_like_peak)), "high",
+        sb_json_text(value_at(f, g, k->last_like_peak)), "estimated",
+        k->estimated, "still_rising", k->still_rising);
+    json_t *knee = json_pack("{s:o,s:o,s:o,s:f}", "value",
+        sb_json_text(value_at(f, g, k->knee)), "low",
+        sb_json_text(value_at(f, g, k->knee_low)), "high",
+        sb_json_text(value_at(f, g, k->knee_high)), "share",
+        KNEE_PERCENT / 100.0);
+    if (json_object_set_new(o, "peak", peak) ||
+        json_object_set_new(o, "knee", knee)) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
+static json_t *peak_of_json(const struct sb_sweep_figures *f)
+{
+    switch (f->peak) {
+    case SB_SWEEP_PEAK_RATE:
+        return json_string("throughput");
+    case SB_SWEEP_PEAK_FOUND:
+        return json_string("search");
+    case SB_SWEEP_PEAK_NONE:
+        break;
+    }
+    return json_null();
+}
+
+json_t *sb_sweep_figures_json(const struct sb_sweep_figures *f)
+{
+    json_t *points = json_array(), *groups = json_array();
+    json_t *axis = f->axis >= 0 ? sb_json_text(f->name[f->axis]) : json_null();
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < f->npoints; i++)
+        rc = json_array_append_new(points, point_json(f, &f->point[i]));
+    for (unsigned i = 0; rc == 0 && i < f->ngroups; i++)
+        rc = json_array_append_new(groups, group_json(f, &f->group[i]));
+    json_t *o = json_pack("{s:o,s:o,s:f,s:o,s:o}", "axis", axis, "peak_of",
+        peak_of_json(f), "confidence", 0.95, "points", points, "groups",
+        groups);
+    if (rc) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
 }

@@ -97,9 +97,6 @@ void sb_sweep_figures_done(struct sb_sweep_figures *f);
 int sb_sweep_figures_add(struct sb_sweep_figures *f,
     const struct sb_fact *swept, unsigned n, const struct sb_result_run *run,
     int status);
-// Whether a run with this exit status failed. Limits that were not kept are no
-// failure.
-bool sb_sweep_failed(int status);
 // The same with the options and the status that the file says. 0 without adding
 // if the run is not one of a sweep.
 int sb_sweep_figures_add_run(
@@ -107,8 +104,6 @@ int sb_sweep_figures_add_run(
 // Computes points and groups, when all runs are added. SB_ENOMEM.
 int sb_sweep_figures_compute(struct sb_sweep_figures *f);
 
-// Whether the axis is the rate of open loops, so that groups have `reached`.
-bool sb_sweep_has_reached(const struct sb_sweep_figures *f);
 // Decimals that show at least three digits of a value, and at least two.
 int sb_sweep_decimals(double value);
 

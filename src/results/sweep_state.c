@@ -45,6 +45,13 @@ void sb_sweep_state_file(
     path_of_run(s, run, "", out, size);
 }
 
+void sb_sweep_state_started(
+    const struct sb_sweep_state *s, char *out, size_t size)
+{
+    path_of(s, "started", out, size);
+    unlink(out);
+}
+
 #define RUN_NAME_LEN (sizeof("run-0001.json") - 1)
 
 // The folder ------------------------------------------------------------------
@@ -66,6 +73,7 @@ static bool is_run(const char *name)
 static bool is_ours(const char *name)
 {
     return is_run(name) || strcmp(name, "lock") == 0 ||
+           strcmp(name, "started") == 0 ||
            strncmp(name, SB_SPOOL_NAME, strlen(SB_SPOOL_NAME)) == 0 ||
            strcmp(name, "plan.json") == 0 ||
            strcmp(name, "plan.json.part") == 0;

@@ -11,6 +11,7 @@
 //                           the commands after it were not successful yet
 //     run-0001.failed.json  of a run that failed, but whose file does not say
 //                           so; empty if it wrote none
+//     started               a launcher has started the run in progress
 #ifndef SB_SWEEP_STATE_H
 #define SB_SWEEP_STATE_H
 
@@ -46,6 +47,10 @@ int sb_sweep_state_open(struct sb_sweep_state *s, const char *target,
 // Writes the path of the file of a finished run, counted from 0.
 void sb_sweep_state_file(
     const struct sb_sweep_state *s, unsigned run, char *out, size_t size);
+
+// Writes the path of "started", and removes that file.
+void sb_sweep_state_started(
+    const struct sb_sweep_state *s, char *out, size_t size);
 
 // SB_ESYS if the folder is no longer the one that was opened: another process
 // has removed or replaced it.

@@ -22,6 +22,13 @@ static int read_stdin(struct sb_script *s, struct sb_err *err)
     struct sb_buf b;
     size_t n;
 
+    if (s->env.text) {
+        s->text = malloc(s->env.text_len + 1);
+        s->text_len = s->env.text_len;
+        if (s->text)
+            memcpy(s->text, s->env.text, s->text_len);
+        return s->text ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
+    }
     if (isatty(STDIN_FILENO)) {
         printf("Reading the script from the standard input:\n\n");
         fflush(stdout);
@@ -79,7 +86,8 @@ static int locate(struct sb_script *s, const char *name, struct sb_err *err)
     int rc;
 
     if (names_stdin(name)) {
-        s->from_stdin = true;
+        // The process of a sweep has a command for it.
+        s->from_stdin = !s->env.text;
         snprintf(s->path, sizeof(s->path), "stdin");
         return read_stdin(s, err);
     }

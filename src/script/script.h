@@ -28,6 +28,8 @@ struct sb_script_env {
     int argc;
     char **argv;            // with secrets overwritten
     const char *luajit_cmd; // --luajit-cmd, as for luajit -j; "" for none
+    const char *text; // the script from standard input, if it was read before
+    size_t text_len;
     // In a mix: the name of the component, its number, and its own choice of a
     // driver (may be NULL, and may be filled in until sb_script_ready()).
     const char *component;

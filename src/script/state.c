@@ -913,7 +913,7 @@ static int body(struct sb__state *st, struct sb_err *err)
     lua_State *L = st->L;
     int rc;
 
-    if (s->from_stdin)
+    if (s->text)
         rc = sb__codes_text(&s->codes, L, "=stdin", s->text, s->text_len);
     else
         rc = sb__codes_file(&s->codes, L, s->dir, s->path);

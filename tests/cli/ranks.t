@@ -254,7 +254,7 @@ Wrong options.
   the built-in test 'cpu' cannot be divided among ranks
   [1]
   $ one s.lua --ranks=2 --rank=1 --repeat=2 2>&1 >/dev/null
-  --sweep and --repeat cannot be combined with --ranks: the runs of the ranks would not begin at the same time; use MPI
+  --sweep and --repeat cannot be combined with --ranks: the runs of the ranks would not begin at the same time; use --launch
   [1]
   $ one connect --ranks=2 --rank=1 --db-driver=null 2>&1 >/dev/null | grep -o 'connect: .*'
   connect: this workload cannot be divided among ranks yet

@@ -771,11 +771,14 @@ What cannot be swept is found before the first run.
   
   --sweep only applies to the command run, not to prepare
   [1]
-  $ sysbench --sweep=threads=1,2 - run <e.lua
-  sysbench * (glob)
-  
-  FATAL: --sweep: a script from standard input cannot be swept: write it to a file
-  [1]
+
+A script from standard input is passed to each run.
+
+  $ for test in - /dev/stdin; do
+  >     sysbench --sweep=threads=1,2 $test run <e.lua | grep -c '^\[[12]/2\].*events/s'
+  > done
+  2
+  2
 
 A script that has options of these names keeps them.
 

@@ -39,6 +39,22 @@ mpi_sb() {
     mpi "$family_" "$ranks_" "$SYSBENCH" "$@" >out 2>&1
 }
 
+# launcher family ranks: for --launch
+launcher() {
+    case $1 in
+    openmpi) echo "mpirun.$1 --oversubscribe -n $2" ;;
+    *) echo "mpirun.$1 -n $2" ;;
+    esac
+}
+
+# launched family ranks arguments...: a sweep whose runs have ranks; its output
+# goes to `out`.
+launched() {
+    launch_=$(launcher "$1" "$2")
+    shift 2
+    timeout -k 5 300 "$SYSBENCH" "$@" --launch="$launch_" >out 2>&1
+}
+
 # mpi_pid rank: the process of a rank, among those of this test.
 mpi_pid() {
     for environ in /proc/[0-9]*/environ; do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "results/sweep_list.h"
+#include "results/sweep_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

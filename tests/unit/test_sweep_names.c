@@ -6,7 +6,7 @@
 
 #include "check_folder.h"
 #include "check_sweep.h"
-#include "results/sweep_names.h"
+#include "results/sweep_files.h"
 
 // Returns the reports of a run of a sweep, or the error of all names.
 static const char *reports(

@@ -1,0 +1,75 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+`--launch`: a sweep starts its runs with a launcher. tests/db/test_mpi_plans uses
+those of MPI.
+
+  $ cat >e.lua <<'EOF'
+  > function event() end
+  > function prepare()
+  >     local f = io.open("commands", "a")
+  >     f:write("prepare\n")
+  >     f:close()
+  > end
+  > EOF
+  $ sweep() { sysbench e.lua --events=50 "$@" run 2>err; }
+  $ runs() { grep '^\[' out | sed -E 's/[0-9.]+ events.s, p95 [0-9.]+ ms/FIGURES/'; }
+
+A launcher starts each run, and the commands before and after it.
+
+  $ cat >launcher <<'EOF'
+  > #!/bin/sh
+  > echo "$1 ($4 $5)" >>launched
+  > shift
+  > exec "$@"
+  > EOF
+  $ chmod +x launcher
+  $ sweep --sweep=threads=1,2 --sweep-before=prepare \
+  >     --launch='./launcher "a b"' --report=json=s.json >out; runs
+  [1/2] threads=1: FIGURES
+  [2/2] threads=2: FIGURES
+  $ cat launched commands
+  a b (--mpi=auto e.lua)
+  a b (--mpi=auto e.lua)
+  a b (--mpi=auto e.lua)
+  a b (--mpi=auto e.lua)
+  prepare
+  prepare
+
+What it does wrong is said; finished runs are kept.
+
+  $ cat >launcher <<'EOF'
+  > #!/bin/sh
+  > rm launcher
+  > exec "$@"
+  > EOF
+  $ chmod +x launcher
+  $ sweep --sweep=threads=1,2 --launch=./launcher --report=json=s.json >out; runs
+  [1/2] threads=1: FIGURES
+  $ grep -v '^sh:' err
+  ALERT: the sweep ended early: 1 of 2 runs are measured
+  ALERT: the finished runs are in s.json.sweep; add --sweep-resume to measure the others
+  FATAL: --launch: './launcher' cannot be executed (exit status 127)
+  $ printf '#!/bin/sh\nexec "$@"\n' >launcher
+  $ chmod +x launcher
+  $ sweep --sweep=threads=1,2 --launch=./launcher --launch-timeout=90s \
+  >     --sweep-resume --report=json=s.json >out; runs
+  [1/2] threads=1: FIGURES (measured before)
+  [2/2] threads=2: FIGURES
+  $ sweep --sweep=threads=1 --launch=true >out; runs; head -1 err
+  [1/1] threads=1: failed, exit status 1
+  ALERT: --launch: 'true' ended with exit status 0 without starting rank 0, or rank 0 cannot write to * (glob)
+  $ sweep --sweep=threads=1 --launch='sleep 1000;' --launch-timeout=0.5s >out
+  [1]
+  $ runs; head -1 err
+  [1/1] threads=1: failed, exit status 143
+  ALERT: --launch: 'sleep 1000;' did not start rank 0 within 0.5 s (--launch-timeout), or rank 0 cannot write to * (glob)
+  $ sweep --repeat=1 --sweep=threads=1 --launch='sh -c "exec \"\$@\" </dev/null" sh' >out
+  [1]
+  $ head -1 err
+  this process gets no settings on standard input: a launcher (--launch) must connect it with rank 0, and belong to an MPI that sysbench was built with
+  $ echo e.lua | sysbench --setup-from-stdin
+  this is sysbench *, but the process that gives it settings is another program (glob)
+  [1]
+  $ sysbench e.lua --launch=env prepare 2>&1 >/dev/null
+  --launch only applies to the command run, not to prepare
+  [1]
