@@ -243,7 +243,10 @@ static void on_measured(void *data, const struct sb_rate_search *f)
         return;
     if (f->limit)
         printf("\n%s\n", sb_search_sentence(f, text, sizeof(text)));
-    printf("Rate of the measured part: %.2f/sec\n\n", f->rate);
+    printf("%s: %.2f/sec\n\n",
+        t->a->run.stages.n ? "Rate found, 100 % of the stages"
+                           : "Rate of the measured part",
+        f->rate);
     fflush(stdout);
 }
 

@@ -368,7 +368,10 @@ static void text_search(const struct sb_text *t, const struct sb_report *r)
     if (f->limit && f->trials > 0)
         trials(t, f);
     if (f->rate > 0)
-        write_rate(t, "rate of the measured part:", f->rate);
+        write_rate(t,
+            r->nstages ? "rate found, 100% of the stages:"
+                       : "rate of the measured part:",
+            f->rate);
     fprintf(t->out, "\n");
 }
 

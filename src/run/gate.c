@@ -75,7 +75,8 @@ void sb__gate_open(struct sb_run *run, const struct sb__part *part,
     if (measured)
         set_measured(run);
     run->open_loop = rate > 0;
-    if (rate > 0) {
+    // With stages, it has its schedule.
+    if (rate > 0 && !run->staged) {
         sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals, rate,
             sb_rng_mix(seed));
         sb_pace_divide(&run->pace, &run->share);

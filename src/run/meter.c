@@ -131,8 +131,9 @@ static void add_search(struct sb_meter *m, struct sb_report *r)
     if (!sb_run_opts_finds_rate(m->run->o))
         return;
     r->search = f;
+    // Stages have other rates than the one that was found.
     f->judged = m->run->o->rate_search && m->run->l->judge &&
-                !m->run->searching;
+                !m->run->searching && !m->run->own_stages;
     if (f->judged)
         f->kept = m->run->l->judge(m->run->l->data, r, &f->value, &missed);
 }
@@ -220,7 +221,7 @@ void sb__meter_check_success(struct sb_meter *m, const struct sb_snap *s,
 
 static const struct sb_stages *stages_of(const struct sb_meter *m)
 {
-    return &m->run->o->stages;
+    return sb__run_stages(m->run);
 }
 
 static uint64_t start_of(const struct sb_meter *m, unsigned stage)

@@ -24,12 +24,13 @@ static unsigned stage_at(const struct sb_run *run, uint64_t now)
     if (!run->staged)
         return 0;
     return sb_stages_at(
-        &run->o->stages, now > run->warm_end ? now - run->warm_end : 0);
+        sb__run_stages(run), now > run->warm_end ? now - run->warm_end : 0);
 }
 
 static const double *weights_of_stage(const struct sb_run *run, unsigned stage)
 {
-    return run->staged ? run->o->stages.stage[stage].mix : run->o->mix.weight;
+    return run->staged ? sb__run_stages(run)->stage[stage].mix
+                       : run->o->mix.weight;
 }
 
 // The components of the users of all ranks in each stage. Any range of users
@@ -37,7 +38,7 @@ static const double *weights_of_stage(const struct sb_run *run, unsigned stage)
 // same weights share them.
 static int assign_components(struct sb_run *run)
 {
-    unsigned n = run->staged ? run->o->stages.n : 1;
+    unsigned n = run->staged ? sb__run_stages(run)->n : 1;
     uint32_t users = (uint32_t)run->share.total;
 
     run->mix_of = calloc(n, sizeof(*run->mix_of));
@@ -74,7 +75,7 @@ int sb__mix_user_register(struct sb_run *run)
 
 void sb__mix_user_unregister(struct sb_run *run)
 {
-    unsigned n = run->staged ? run->o->stages.n : 1;
+    unsigned n = run->staged ? sb__run_stages(run)->n : 1;
 
     for (unsigned i = 0; run->mix_of && i < n; i++)
         if (i == 0 || run->mix_of[i] != run->mix_of[i - 1])
@@ -102,7 +103,7 @@ unsigned sb__mix_user_component(const struct sb_user *u)
 
 uint64_t sb__mix_user_until(const struct sb_run *run, unsigned id, uint64_t ns)
 {
-    const struct sb_stages *s = &run->o->stages;
+    const struct sb_stages *s = sb__run_stages(run);
     uint64_t border = 0, user = run->priv[id].turn;
     unsigned now;
 

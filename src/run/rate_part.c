@@ -148,6 +148,8 @@ bool sb__rate_part(struct sb_run *run, struct sb_meter *m,
     if (part->at)
         run->group->ops->wait(run, part->at);
     if (part->kind == SB__PART_MEASURED) {
+        if (run->own_stages && sb__run_begin_stages(run, part->rate))
+            return sb__rate_part_no_memory(run);
         sb__gate_open(run, part, UINT64_MAX, UINT64_MAX);
         if (run->group)
             run->group->began = run->t0;

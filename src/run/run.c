@@ -129,6 +129,39 @@ uint64_t sb__run_longest_event(const struct sb_run *run)
     return longest;
 }
 
+int sb__run_pace_stages(struct sb_run *run, uint64_t warmup)
+{
+    const struct sb_stages *s = sb__run_stages(run);
+    enum sb_pace_kind kind = (enum sb_pace_kind)run->o->arrivals;
+    struct sb_pace_part part[SB_STAGES_MAX + 1];
+
+    part[0].ns = warmup;
+    part[0].from = part[0].to = s->stage[0].rate_from;
+    part[0].users_from = part[0].users_to = s->stage[0].users_from;
+    for (unsigned i = 0; i < s->n; i++)
+        part[i + 1] = (struct sb_pace_part){ s->stage[i].ns,
+            s->stage[i].rate_from, s->stage[i].rate_to, s->stage[i].users_from,
+            s->stage[i].users_to };
+    if (sb_pace_init_parts(
+            &run->pace, kind, part, s->n + 1, sb_rng_mix(run->random->seed)))
+        return SB_ENOMEM;
+    sb_pace_divide(&run->pace, &run->share);
+    return 0;
+}
+
+int sb__run_begin_stages(struct sb_run *run, double rate)
+{
+    struct sb_stages *s = run->own_stages;
+
+    assert(run->searching && !run->staged);
+    for (unsigned i = 0; i < s->n; i++) {
+        s->stage[i].rate_from *= rate;
+        s->stage[i].rate_to *= rate;
+    }
+    run->staged = true;
+    return sb__run_pace_stages(run, 0);
+}
+
 unsigned sb__run_busy(struct sb_run *run)
 {
     pthread_mutex_lock(&run->lock);
@@ -146,9 +179,9 @@ bool sb__run_follows(const struct sb_run *run)
 void sb__run_report_stage(
     const struct sb_run *run, struct sb_report *r, unsigned stage)
 {
-    const struct sb_stage *s = &run->o->stages.stage[stage];
+    const struct sb_stage *s = &sb__run_stages(run)->stage[stage];
 
-    assert(stage < run->o->stages.n);
+    assert(stage < sb__run_stages(run)->n);
     r->stage = stage;
     r->stage_name = s->name;
     r->stage_users[0] = s->users_from;
@@ -166,7 +199,8 @@ void sb__run_report_stage_at(
 
     if (run->staged)
         sb__run_report_stage(run, r,
-            sb_stages_at(&run->o->stages, middle > start ? middle - start : 0));
+            sb_stages_at(
+                sb__run_stages(run), middle > start ? middle - start : 0));
 }
 
 unsigned sb__run_report_users(const struct sb_run *run)
@@ -182,11 +216,12 @@ unsigned sb__run_report_users_at_end(const struct sb_run *run)
     if (!run->staged)
         return sb__run_report_users(run);
     if (run->group)
-        return sb_stages_users(&run->o->stages, last);
+        return sb_stages_users(sb__run_stages(run), last);
     for (unsigned i = 0; i < run->users; i++) {
         uint64_t until;
 
-        n += sb_stages_user(&run->o->stages, run->priv[i].turn, last, &until);
+        n += sb_stages_user(
+            sb__run_stages(run), run->priv[i].turn, last, &until);
     }
     return n;
 }

@@ -383,10 +383,6 @@ static int finish_rate(struct sb_run_opts *o, struct sb_err *err)
             err, SB_EUSAGE, "--rate-limit is only used with --rate=max");
     if (!o->rate_search && o->rate_percent <= 0)
         return 0;
-    if (o->stages_text[0])
-        return sb_err_set(err, SB_EUSAGE,
-            "--stages cannot be combined with --rate=%s",
-            o->rate_search ? "max" : "N%; give the rate as a number");
     return 0;
 }
 
@@ -411,10 +407,21 @@ static int finish_stages(
     o->stages.n = 0;
     if (o->stages_text[0] == '\0')
         return 0;
+    // If the rate is to be found, those of the stages are parts of it.
+    bool found = sb_run_opts_finds_rate(o);
     rc = sb_stages_parse(&o->stages, o->stages_text, (uint32_t)o->threads,
-        o->rate, &o->mix, err);
+        found ? 1 : o->rate, &o->mix, err);
     if (rc)
         return rc;
+    if (found && (o->stages.sets_users || o->stages.sets_rate))
+        return sb_err_set(err, SB_EUSAGE,
+            "--stages with --rate=%s: a stage can only set a rate in percent "
+            "of the rate that is found, such as rate=80%%",
+            o->rate_search ? "max" : "N%");
+    if (found && o->mix.n)
+        return sb_err_set(err, SB_EUSAGE,
+            "--stages with --rate=%s cannot be combined with --mix",
+            o->rate_search ? "max" : "N%");
     if (o->threads < o->stages.max_users)
         o->threads = o->stages.max_users;
     if (!time_given || o->time == 0 || o->time > (int64_t)o->stages.ns)

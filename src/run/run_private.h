@@ -75,7 +75,10 @@ struct sb_run {
     uint64_t warm_end; // t0 without warm-up
     uint64_t deadline; // UINT64_MAX without a time limit
     bool open_loop, limited;
-    bool staged;            // users come and go, or the rate changes
+    bool staged; // users come and go, or the rate changes
+    // Stages whose rates are parts of one that is to be found; NULL: those of
+    // o. Then `staged` is set when the measured part begins.
+    struct sb_stages *own_stages;
     bool crowded;           // more users than processors
     bool mixed;             // a mix: o->mix
     int mix_op[SB_MIX_MAX]; // operations of its components
@@ -119,6 +122,11 @@ struct sb_run {
     struct sb__holds holds;
 };
 
+static inline const struct sb_stages *sb__run_stages(const struct sb_run *run)
+{
+    return run->own_stages ? run->own_stages : &run->o->stages;
+}
+
 #define SB__RUN_PROGRESS_EVERY UINT64_C(250000000) // ns between progress lines
 // Maximum number of arrivals to count: 2^32 take half a minute.
 #define SB__RUN_WALK_MAX (UINT64_C(1) << 32)
@@ -142,6 +150,12 @@ void sb__run_cancel(struct sb_run *run, uint64_t until);
 unsigned sb__run_cancel_coming(struct sb_run *run);
 // Longest event that has ended so far, in ns.
 uint64_t sb__run_longest_event(const struct sb_run *run);
+// Makes the schedule of the stages, behind a warm-up of this length at the rate
+// with which they begin. 0 or SB_ENOMEM. While no user runs.
+int sb__run_pace_stages(struct sb_run *run, uint64_t warmup);
+// The rate was found of which the rates of run->own_stages are parts: the
+// measured part has stages. 0 or SB_ENOMEM. While no user runs.
+int sb__run_begin_stages(struct sb_run *run, double rate);
 // Number of users that have not ended.
 unsigned sb__run_busy(struct sb_run *run);
 // Whether this process is a rank other than rank 0, which leads.

@@ -52,32 +52,30 @@ static int init_stats(struct sb_run *run)
     return rc;
 }
 
-// The schedule begins with the warm-up, at the rate with which the first stage
-// begins.
 static int init_pace(struct sb_run *run)
 {
-    const struct sb_stages *s = &run->o->stages;
-    enum sb_pace_kind kind = (enum sb_pace_kind)run->o->arrivals;
-    uint64_t seed = sb_rng_mix(run->random->seed);
-    struct sb_pace_part part[SB_STAGES_MAX + 1];
-
     if (run->searching)
         return 0; // see sb__gate_open()
-    if (!run->staged) {
-        sb_pace_init(&run->pace, kind, run->o->rate, seed);
-        sb_pace_divide(&run->pace, &run->share);
-        return 0;
-    }
-    part[0].ns = (uint64_t)run->o->warmup_time;
-    part[0].from = part[0].to = s->stage[0].rate_from;
-    part[0].users_from = part[0].users_to = s->stage[0].users_from;
-    for (unsigned i = 0; i < s->n; i++)
-        part[i + 1] = (struct sb_pace_part){ s->stage[i].ns,
-            s->stage[i].rate_from, s->stage[i].rate_to, s->stage[i].users_from,
-            s->stage[i].users_to };
-    if (sb_pace_init_parts(&run->pace, kind, part, s->n + 1, seed))
-        return SB_ENOMEM;
+    if (run->staged)
+        return sb__run_pace_stages(run, (uint64_t)run->o->warmup_time);
+    sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals, run->o->rate,
+        sb_rng_mix(run->random->seed));
     sb_pace_divide(&run->pace, &run->share);
+    return 0;
+}
+
+// The rates of the stages are parts of the one that the search finds.
+static int init_stages(struct sb_run *run)
+{
+    const struct sb_stages *s = &run->o->stages;
+
+    run->staged = !run->task && !run->searching && s->n > 0;
+    if (!run->searching || s->n == 0)
+        return 0;
+    run->own_stages = malloc(sizeof(*s));
+    if (!run->own_stages)
+        return SB_ENOMEM;
+    *run->own_stages = *s;
     return 0;
 }
 
@@ -87,9 +85,10 @@ int sb__run_state_init(struct sb_run *run)
     size_t n = run->users;
 
     sb_clock_init(&run->clock);
-    run->staged = !run->task && run->o->stages.n > 0;
     run->open_loop = !run->task && sb_run_opts_open_loop(run->o);
     run->searching = !run->task && sb_run_opts_finds_rate(run->o);
+    if (init_stages(run))
+        return SB_ENOMEM;
     run->limited = !run->task && run->o->events > 0;
     if (!run->task && !run->w->blocks)
         run->workers = sb_run_opts_workers(run->o, run->users, processors);
@@ -139,6 +138,7 @@ static void free_run(struct sb_run *run)
         pthread_cond_destroy(&run->changed);
         pthread_mutex_destroy(&run->lock);
     }
+    free(run->own_stages);
     free(run->trials);
     free(run->priv);
     free(run->user);

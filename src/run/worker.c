@@ -244,7 +244,7 @@ static bool has_user(
 {
     uint64_t now = sb_clock_monotonic();
     uint64_t ns = now > run->warm_end ? now - run->warm_end : 0;
-    bool has = sb_stages_user(&run->o->stages, u->priv->turn, ns, until);
+    bool has = sb_stages_user(sb__run_stages(run), u->priv->turn, ns, until);
     uint64_t change = sb__mix_user_until(run, u->id, ns);
 
     if (has && change < *until)
@@ -278,7 +278,7 @@ static void come_and_go(
     struct sb_run *run, struct sb_user *u, struct sb_err *err)
 {
     uint64_t until;
-    bool here = sb_stages_user(&run->o->stages, u->priv->turn, 0, &until);
+    bool here = sb_stages_user(sb__run_stages(run), u->priv->turn, 0, &until);
     bool more = true;
 
     if (!here)

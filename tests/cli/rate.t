@@ -77,6 +77,37 @@ Result files are valid, and `show` prints the section again.
   $ sysbench show max.json | sed -n '/^Rate search/,/^$/p' >shown
   $ section <out | sed -n '/^Rate search/,$p' | diff - shown
 
+Stages may follow, at percentages of the rate that was found, with the same users.
+
+  $ run --rate=max --rate-limit='p99<40ms' --rate-trial-time=0.5 --rate-trials=4 \
+  >     --stages='rate=80% for 0.3s; spike: rate=50%..300% for 0.2s; rate=0 for 0.1s' \
+  >     --report-operations --report=text,json=chain.json >out
+  $ sed -n '/^Rate found/p; /  measured part:/p; /rate found/p' out | numbers
+  Rate found, 100 % of the stages: N/sec
+      rate found, 100% of the stages:      N per sec.
+  $ sed -n '/^Stages (/,/^$/p' out | awk '{ print $1 }'
+  Stages
+  rate=80%
+  spike
+  rate=0
+  
+  $ python3 -c 'import json
+  > r = json.load(open("chain.json"))["runs"][0]
+  > found = r["search"]["rate"]
+  > print([[round(x / found, 6) for x in s["rate"]] for s in r["stages"]],
+  >       r["search"]["measured_kept"], r["search"]["rate"] == r["search"]["safe"])
+  > print(r["counters"]["scheduled"] == sum(s["counters"]["scheduled"] for s in r["stages"]))'
+  [[0.8, 0.8], [0.5, 3.0], [0.0, 0.0]] None True
+  True
+  $ sysbench show chain.json | sed -n '/^Rate search/,/^$/p; /^Stages/,/^$/p' >shown
+  $ sed -n '/^Rate search/,/^$/p; /^Stages (/,/^$/p' out | diff - shown
+  $ "$SB_SRCDIR/tests/check-result" chain.json || [ $? = 80 ]
+  $ run --rate=50% --stages='for 0.2s; rate=200% for 0.1s' --report=text,json=chain.json >out
+  $ python3 -c 'import json
+  > r = json.load(open("chain.json"))["runs"][0]
+  > print([round(s["rate"][0] / r["search"]["maximum"], 6) for s in r["stages"]])'
+  [0.5, 1.0]
+
 A limit that no rate keeps, and one that every rate keeps: rates beyond the bounds
 of the search are unknown. The events of the second script are slow only while the
 maximum is measured, as with a cold cache.
@@ -291,11 +322,14 @@ Bad values.
   $ bad --rate=100 --rate-limit='p99<1'
   --rate-limit is only used with --rate=max
   [1]
-  $ bad --rate=max --rate-limit='p99<1' --stages='for 1s'
-  --stages cannot be combined with --rate=max
+  $ bad --rate=max --rate-limit='p99<1' --stages='rate=80% for 1s; rate=9 for 1s'
+  --stages with --rate=max: a stage can only set a rate in percent of the rate that is found, such as rate=80%
   [1]
-  $ bad --rate=80% --stages='for 1s'
-  --stages cannot be combined with --rate=N%; give the rate as a number
+  $ bad --rate=80% --stages='threads=2 for 1s'
+  --stages with --rate=N%: a stage can only set a rate in percent of the rate that is found, such as rate=80%
+  [1]
+  $ sysbench --mix=s.lua --rate=80% --stages='for 1s' run >out
+  --stages with --rate=N% cannot be combined with --mix
   [1]
   $ bad --rate=fast
   Invalid value for the 'rate' option: 'fast' (must be a number, a percentage such as 80%, or max)

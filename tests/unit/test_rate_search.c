@@ -536,8 +536,14 @@ static void options(void)
     CHECK_INT(finish(INFINITY, "", "", &o, &err), SB_EUSAGE);
     CHECK(strstr(err.msg, "--rate=max requires --rate-limit"));
     CHECK_INT(finish(5, "p99<1", "", &o, &err), SB_EUSAGE);
-    CHECK_INT(finish(INFINITY, "p99<1", "for 1s", &o, &err), SB_EUSAGE);
-    CHECK_INT(finish(-80, "", "for 1s", &o, &err), SB_EUSAGE);
+    // Stages have parts of the rate that is found, and nothing else.
+    CHECK_INT(finish(INFINITY, "p99<1", "rate=150% for 1s", &o, &err), 0);
+    CHECK(o.stages.stage[0].rate_from == 1.5);
+    CHECK_INT(o.time, 1000000000);
+    CHECK_INT(finish(-80, "", "for 1s", &o, &err), 0);
+    CHECK_INT(finish(-80, "", "rate=9 for 1s", &o, &err), SB_EUSAGE);
+    CHECK_INT(
+        finish(INFINITY, "p99<1", "threads=2 for 1s", &o, &err), SB_EUSAGE);
 }
 
 CHECK_FILE
