@@ -207,7 +207,8 @@ function rateSection(main, run) {
                 ["measured part", f.measured_kept === null ? MISSING
                     : `${f.measured_kept ? "kept" : "did not keep"} the limit`]]
                 : [],
-            [(run.doc.stages || []).length ? "rate found, 100 % of the stages"
+            [(run.doc.stages || []).length && f.measured_kept === null
+                ? "rate found, 100 % of the stages"
                 : "rate of the measured part", value(f.rate, rate(f.rate))]]));
     if (!trials.length)
         return;
