@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "ranks/job.h"
 #include "ranks/job_files.h"
-#include "ranks/join.h"
 #include "ranks/module.h"
 #include "kit/clock.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "ranks/join.h"
+#include "ranks/place.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -40,6 +40,11 @@ int sb_ranks_divide(struct sb_run_opts *run, const struct sb_rank_opts *o,
 int sb_ranks_threads(struct sb_run_opts *run, const struct sb_rank_opts *o,
     const struct sb_rank_place *p, bool threads_given, struct sb_err *err);
 
+// join.c. For sb_run_opts.join, with the job in sb_run_opts.job: joins the run
+// to the other ranks. Sets run->group, also after an error; its leave() frees
+// it. 0 or SB_ENOMEM.
+int sb_ranks_join(struct sb_run *run);
+
 // Parses --start-at: seconds since 1970 ("1795348800.5"), or a date and time
 // with "Z" or an offset from UTC ("2026-11-23T12:00:00+01:00"). *ns: since
 // 1970. now_ns: it must be later. SB_EUSAGE.

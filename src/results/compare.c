@@ -25,9 +25,9 @@
 #define POINTS_MOST  50.0
 #define PERCENT_MOST 50.0
 
-// How much rates vary is seen from the runs of a side if there are so many,
-// otherwise from stretches of its runs, which are longer than the disturbances
-// that one interval after the other shares.
+// The variance of a rate is estimated from the runs of a side if there are at
+// least RUNS_MIN. Otherwise each run is divided into STRETCHES, which are
+// longer than the disturbances that neighboring intervals share.
 #define RUNS_MIN  3u
 #define STRETCHES 10u
 

@@ -60,7 +60,7 @@ struct sb_run_opts {
     int64_t start_at;      // wall clock, ns since 1970; 0: as soon as all
                            // users are ready
     // The other ranks, over MPI, and the function that joins the run to them:
-    // ranks/join.h. Set by the caller; NULL: this process alone.
+    // sb_ranks_join(). Set by the caller; NULL: this process alone.
     struct sb_job *job;
     int (*join)(struct sb_run *run);
     struct sb_mix mix; // of --mix, set by the caller; n = 0: no mix

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "check.h"
 #include "loopback.h"
-#include "ranks/join.h"
 #include "ranks/joint.h"
+#include "ranks/place.h"
 #include "run/lock.h"
 
 #define SECOND UINT64_C(1000000000)
