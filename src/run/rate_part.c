@@ -74,11 +74,11 @@ static bool measure_maximum(
     return sb__gate_meet(run, run->t0 + close + grace_of_users(run));
 }
 
-// Returns the number of arrivals that were due by this time and no user took.
-static uint64_t queue_at(struct sb_run *run, uint64_t until)
+// Returns the number of arrivals that were due by this time, after those before
+// pos, which users had taken.
+static uint64_t queue_at(
+    const struct sb_run *run, sb_pace_pos pos, uint64_t until)
 {
-    sb_pace_pos pos = atomic_load(&run->cursor);
-
     return sb_pace_walk(&run->pace, &pos, until - run->t0, SB__RUN_WALK_MAX);
 }
 
@@ -93,27 +93,32 @@ static bool woke_late(const struct trial *t, uint64_t due, uint64_t now)
 static bool observe_trial(struct sb_run *run, struct sb_meter *m,
     struct trial *t, double rate, struct sb__part_figures *f)
 {
-    uint64_t close = 2 * t->end - run->t0, now, waiting;
+    uint64_t close = 2 * t->end - run->t0, now;
     double part = (double)run->share.users / (double)run->share.total;
+    // Arrivals are counted after the trial: a queue of millions takes longer to
+    // walk than a short trial lasts.
+    sb_pace_pos at_settled, at_end;
 
     if (!sb__gate_sleep(run, t->settled))
         return false;
     now = sb_clock_monotonic();
+    at_settled = atomic_load(&run->cursor);
     f->late = woke_late(t, t->settled, now);
     if (now >= t->end)
         now = t->end - 1;
     if (sb__meter_snap_take(m, &t->before, SB_SNAP_FULL, NULL, now, now))
         return sb__rate_part_no_memory(run);
-    waiting = queue_at(run, now);
     if (!sb__gate_sleep(run, t->end))
         return false;
-    f->growth = (double)queue_at(run, t->end) - (double)waiting;
+    at_end = atomic_load(&run->cursor);
     f->late = f->late || woke_late(t, t->end, sb_clock_monotonic());
     f->arrivals = part * rate * (double)(t->end - now) / 1e9;
     // The users start what has arrived, for as long as the trial lasted.
     if (!sb__gate_meet(run, close + grace_of_users(run)))
         return false;
-    f->left = queue_at(run, t->end);
+    f->growth = (double)queue_at(run, at_end, t->end) -
+                (double)queue_at(run, at_settled, now);
+    f->left = queue_at(run, atomic_load(&run->cursor), t->end);
     return sb__meter_snap_take(
                m, &t->after, SB_SNAP_FULL, &t->before, t->end, t->end) == 0 ||
            sb__rate_part_no_memory(run);
