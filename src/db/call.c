@@ -158,6 +158,14 @@ int sb__error_report(
     return code;
 }
 
+int sb__error_again(struct sb_con_priv *c, const char *sql, size_t len)
+{
+    int code = sb__error_show(c);
+
+    keep_sql(c, sql, len);
+    return code;
+}
+
 // The result that a connection has: one at a time.
 
 struct sb_rs *sb__result_new(struct sb_con_priv *c, struct sb_stmt_handle *st)
@@ -186,7 +194,8 @@ void sb__result_end(struct sb_con_priv *c)
     if (c->outcome == SB__OUTCOME_NONE)
         return;
     assert(sb__con_connected(c));
-    c->sql->free_result(c->conn, &c->res);
+    if (c->sql) // otherwise results need not be freed
+        c->sql->free_result(c->conn, &c->res);
     c->outcome = SB__OUTCOME_NONE;
 }
 

@@ -220,6 +220,8 @@ void sb__error_unsent(const struct sb_con_priv *c);
 void sb__error_clear(struct sb_con_priv *c);
 // Copies the error in c->err to the fields that scripts read. Returns its code.
 int sb__error_show(struct sb_con_priv *c);
+// The same with the text of the call that failed, for sb_con_failed_sql().
+int sb__error_again(struct sb_con_priv *c, const char *sql, size_t len);
 // Set the error, and return its code as sb__error_show().
 int sb__error_usage(struct sb_con_priv *c, const char *fmt, ...)
     SB_PRINTF(2, 3);

@@ -33,14 +33,15 @@ enum sb__outcome {
     SB__OUTCOME_NONE,
     SB__OUTCOME_DROPPED, // its owner has no use for it, but others may follow
     SB__OUTCOME_SQL,     // of a statement
-    SB__OUTCOME_DOCS,    // of a document command
+    SB__OUTCOME_OWN,     // of a call of the driver's own API
 };
 
 // Places for result sets of a connection. Lua holds plain pointers to them: a
 // pointer to an earlier result set is rejected until its place is reused.
 #define SB__RESULTS 4u
 
-// What belongs to a connection: statements, documents, loads, a pipeline. Each
+// What belongs to a connection: statements, loads, a pipeline, objects of the
+// driver's own API. Each
 // is in a list of its connection, so a connection ends them without knowing
 // what they are.
 
@@ -177,7 +178,6 @@ struct sb_con_priv {
     struct sb_buf bulk; // INSERT text being collected
     size_t bulk_head;   // length before the rows; 0: no bulk insert
     uint32_t bulk_rows;
-    struct sb_buf doc_body;        // a command with its values (doc/doc_op.c)
     struct sb__init_sql *init_sql; // statements of sb_con_init_sql()
     char *failed_sql; // beginning of the last failed statement, or NULL
 };

@@ -104,7 +104,7 @@ uint32_t sb_drivers_loop_users(const struct sb_drivers *d, const char **name);
 // True after sb_con_open() has opened a connection: the report then shows SQL
 // statistics. Any thread.
 bool sb_drivers_used(const struct sb_drivers *d);
-// The same for connections of drivers without documents. Any thread.
+// The same for connections of drivers of SQL databases. Any thread.
 bool sb_drivers_used_sql(const struct sb_drivers *d);
 // The same for connections to a server, rather than to a database inside this
 // process or to none, in a dry run. Any thread.
@@ -179,7 +179,7 @@ struct sb_db_ctx {
     unsigned failed_at;        // `freed` at the last failed connect
     struct sb_stats *op_stats; // where op[] is registered, NULL at first
     int op[SB_DB_KEYWORDS];    // -1: not registered yet
-    struct sb__doc_names *doc_names; // one of the orphans; NULL: none yet
+    struct sb__op_names *op_names; // of calls of drivers' own APIs, or NULL
 };
 
 // *c is the context of user number `user`, which alone uses it; what is passed

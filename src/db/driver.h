@@ -25,7 +25,13 @@
 #include "db/sql_type.h"
 #include "kit/exchange.h"
 
-#define SB_DRIVER_ABI 13u
+#define SB_DRIVER_ABI 14u
+
+struct sb_con;      // a connection as Lua has it (db/sql.ffi.h)
+struct sb_conn;     // the driver's own; a driver casts to its struct
+struct sb_driver;   // below
+struct sb_own_call; // below
+struct sb_result;   // below
 
 // Functions of the core that a driver may call. Passed to env_init() and
 // connect(); valid until the process ends.
@@ -65,6 +71,41 @@ struct sb_host {
     // Returns whether other users may run in this thread while the caller waits
     // in one of these functions.
     bool (*shared)(void);
+
+    // For the driver's own API (struct sb_own_call). con: from Lua. Only in the
+    // thread that runs the connection's user.
+    //
+    // Makes a call, after what every call does first: it ends the last result
+    // and reports a connection that was closed or lost. Waits. 0 or SB_E* as
+    // the error of the connection.
+    int (*call)(struct sb_con *con, const struct sb_own_call *call);
+    // Checks that con is open and belongs to this driver, without a call, and
+    // clears its last error. 0 or SB_EUSAGE as the error of the connection.
+    int (*ready)(struct sb_con *con, const struct sb_driver *driver);
+    // Returns the driver's connection; NULL: con is not connected, or belongs
+    // to another driver.
+    struct sb_conn *(*conn)(
+        const struct sb_con *con, const struct sb_driver *driver);
+    // Returns the result of the last call; NULL: the call failed, or the result
+    // has ended.
+    struct sb_result *(*result)(
+        const struct sb_con *con, const struct sb_driver *driver);
+    // Sets the error of the connection and returns its code. what: the
+    // operation that failed, such as "fetch": the error is counted, and logged
+    // with the text. NULL: it was counted before, or the script has caused it.
+    // text: of the call, NUL-terminated, or NULL.
+    int (*fail)(struct sb_con *con, const char *what, const char *text,
+        const struct sb_err *err);
+    // Returns `size` bytes, zeroed, that belong to the connection: an object
+    // that Lua holds (api.object() in the driver's Lua module). done() frees
+    // what it contains, when Lua does not use it any more, and at the latest
+    // after the last user of the connection. NULL: out of memory.
+    void *(*object_new)(
+        struct sb_con *con, size_t size, void (*done)(void *object));
+    // Has the object freed as if Lua did not use it any more.
+    void (*object_drop)(void *object);
+    // Returns the connection of an object; NULL: it was freed.
+    struct sb_con *(*object_con)(const void *object);
 };
 
 // The state that the connections of one configured instance of a driver share.
@@ -145,8 +186,6 @@ struct sb_result {
 // others). A driver with its own option for errors to ignore returns
 // SB_EIGNORE for them, and SB_ERECONNECT for a lost connection that is to be
 // reconnected. `conn` points to conn_size bytes, zeroed by the core.
-
-struct sb_conn; // the driver's own; a driver casts to its struct
 
 // The first bytes of a connection and of a statement that event loops prefetch
 // before a user continues. Drivers put what each execution uses there.
@@ -348,46 +387,51 @@ struct sb_info_ops {
     uint64_t counters_delay;
 };
 
-// Documents ------------------------------------------------------------------
+// The driver's own API -------------------------------------------------------
 //
-// A document is BSON (bsonspec.org): `len` bytes, the first four of which are
-// that length. Every call to a document database is a command: a document
-// whose first key is the name of the command. A driver with these operations
-// also has SQL operations: query() takes a command as JSON text, and
-// free_result() ends results of both kinds.
+// Functions for scripts that SQL does not cover. The driver exports C functions
+// (SB_FFI, declared in its .ffi.h), and its Lua module calls them and offers
+// methods to scripts. A function that uses the server has the type of
+//
+//     int mydb_get(struct sb_con *con, void *arg);
+//
+// and makes calls by con->host->call(). The Lua module calls it by api.call(),
+// because it waits. Functions that do not use the server may have any type.
+// docs/driver-api.md explains both; drivers/template/kv.c is an example.
 
-enum sb_doc_step { SB_DOC_BEGIN, SB_DOC_COMMIT, SB_DOC_ABORT };
+// Under which kind of operations a call is counted.
+enum sb_own_kind {
+    SB_OWN_READ,
+    SB_OWN_WRITE,  // adds
+    SB_OWN_CHANGE, // changes or removes what exists
+    SB_OWN_OTHER
+};
 
-struct sb_doc_ops {
-    // Runs a command. "$db" in it selects a database other than the
-    // connection's. *res is zeroed by the core and filled as by query(): ROWS
-    // for commands that read (nrows: documents, all of which have arrived),
-    // WRITE for those that write (affected: documents inserted, matched or
-    // removed), NONE for others. A reply with "ok": 1 that contains errors of
-    // single writes or of the write concern is an error; *res is filled also
-    // in this case.
-    int (*command)(struct sb_conn *conn, const uint8_t *body, size_t len,
-        struct sb_result *res, struct sb_err *err);
-    // Gets the next document of the result. Returns 1, 0 after the last one, or
-    // SB_E*. The documents of a result are those of the cursor, if the reply
-    // has one; {"value": ...} for each value of "distinct"; otherwise the
-    // reply. Valid until free_result().
-    int (*next)(struct sb_conn *conn, struct sb_result *res,
-        const uint8_t **doc, size_t *len, struct sb_err *err);
-    // Returns the (first) reply of the server to the last command, also if it
-    // failed; NULL if there was none.
-    const uint8_t *(*reply)(struct sb_conn *conn, size_t *len);
-    // Begins, commits or aborts a transaction on the connection's session;
-    // commands between BEGIN and COMMIT or ABORT are part of it. options: a
-    // document for BEGIN, or NULL. Optional.
-    int (*transaction)(struct sb_conn *conn, enum sb_doc_step step,
-        const uint8_t *options, size_t len, struct sb_err *err);
-    // Convert Extended JSON to a document and back. The caller frees the
-    // result with free(). NULL on failure, with *err filled. Any thread.
-    uint8_t *(*from_json)(
-        const char *json, size_t len, size_t *doc_len, struct sb_err *err);
-    char *(*to_json)(
-        const uint8_t *doc, size_t len, size_t *json_len, struct sb_err *err);
+// A call: it is timed, counted under an operation, and its error becomes that
+// of the connection, as those of SQL statements.
+struct sb_own_call {
+    const struct sb_driver *driver; // the connection must belong to it
+    const char *what;               // for messages: "command"
+    // The name of the operation. "": neither timed nor counted as a query. A
+    // user can have 256 names; further ones share an operation.
+    const char *op;
+    int kind; // enum sb_own_kind
+    // Performs the call. *res is zeroed, and is to be filled as by query():
+    // ROWS and nrows, WRITE and affected, or NONE. Errors are classified as
+    // those of statements. 0 or SB_E*.
+    int (*run)(struct sb_conn *conn, void *arg, struct sb_result *res,
+        struct sb_err *err);
+    // Returns the text of the call for messages and --db-debug, *len bytes from
+    // malloc(), or NULL. Optional.
+    char *(*text)(struct sb_conn *conn, void *arg, size_t *len);
+    void *arg;
+};
+
+// A Lua module of a driver, in addition to the first one.
+struct sb_driver_lua {
+    const char *name;
+    const char *text; // len bytes, NUL-terminated
+    size_t len;
 };
 
 // Capabilities. Each comment names the file of the core that checks it.
@@ -437,6 +481,9 @@ enum sb_driver_caps {
     // prepare() depends on the declared types of parameters: the core prepares
     // a statement again that is bound to others (db/sql/stmt.c).
     SB_CAP_PARAM_TYPES = 1u << 16,
+    // query() takes no SQL: the core sends no SELECT 1 after it has connected,
+    // and the report has no SQL statistics (db/link.c, db/open.c).
+    SB_CAP_NO_SQL = 1u << 17,
 };
 
 struct sb_driver {
@@ -456,10 +503,13 @@ struct sb_driver {
     size_t opts_size, conn_size, stmt_size;
     const struct sb_generic_ops *generic; // required
     const struct sb_sql_ops *sql;         // optional, as are the rest
-    const struct sb_doc_ops *doc;         // requires sql
     const struct sb_bulk_ops *bulk;
     const struct sb_info_ops *info;
-    const char *lua; // source of the driver's own Lua module, or NULL
+    // The source of the driver's Lua module, and C declarations for it
+    // (sysbench calls ffi.cdef() with them); NULL: none.
+    const char *lua, *lua_declarations;
+    // Further modules, for api.module(); the last one has no name. NULL: none.
+    const struct sb_driver_lua *lua_modules;
     // Users for each processor from which event loops, one for each processor,
     // have at least the throughput of a thread for each user, as measured:
     // --workers=auto selects them. 0: never. Requires SB_CAP_LOOP.

@@ -31,6 +31,7 @@ struct sb_drivers *sb_drivers_new(
         .sleep = sb_io_sleep,
         .apart = sb_helper_run,
         .shared = sb_helper_shared };
+    sb__own_host(&d->host);
     pthread_mutex_init(&d->lock, NULL);
     pthread_mutex_init(&d->feed_lock, NULL);
     sb__slots_init(&d->slots);

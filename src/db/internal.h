@@ -53,7 +53,7 @@ struct sb_drivers {
     struct sb__idle *idle;     // unloaded drivers, see sb_drivers_idle()
     bool noticed;              // the chosen default driver was logged
     _Atomic bool used;
-    _Atomic bool used_sql;        // by a driver without documents
+    _Atomic bool used_sql;        // by a driver of an SQL database
     _Atomic bool used_server;     // by a connection to a server
     _Atomic uint64_t connections; // opened so far
     _Atomic unsigned down;        // users that are trying to reconnect
@@ -123,6 +123,11 @@ const struct sb_opt *sb__opt_find(
 int sb__inst_in_turn(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n,
     struct sb__inst **out, struct sb_err *err);
+
+// own.c ---------------------------------------------------------------------
+
+// Sets the functions for the own API of a driver.
+void sb__own_host(struct sb_host *host);
 
 // db_opts.c -------------------------------------------------------------------
 

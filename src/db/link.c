@@ -123,8 +123,8 @@ int sb__session_again(struct sb_con_priv *c, struct sb_err *err)
 // server is away. Returns 0, the error of a lost connection, or SB_ECANCELED.
 static int session_answers(struct sb_con_priv *c, struct sb_err *err)
 {
-    int rc = c->sql && !c->drv->doc ? run_sql(c->sql, c->conn, "SELECT 1", err)
-                                    : 0;
+    bool sql = c->sql && !(c->drv->caps & SB_CAP_NO_SQL);
+    int rc = sql ? run_sql(c->sql, c->conn, "SELECT 1", err) : 0;
 
     if (rc == SB_ECANCELED || (rc && sb_err_is_loss(err)))
         return rc;

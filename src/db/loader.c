@@ -135,7 +135,7 @@ void sb_environ_set(const char *dir)
                 SB_CAP_UNSIGNED | SB_CAP_NAN | SB_CAP_INFINITY |             \
                 SB_CAP_SIGNED_IDS | SB_CAP_EMBEDDED | SB_CAP_CAST_LITERALS | \
                 SB_CAP_HUGE_LITERALS | SB_CAP_LOOP | SB_CAP_BULK_BLOCKS |    \
-                SB_CAP_BINARY_LITERALS | SB_CAP_PARAM_TYPES))
+                SB_CAP_BINARY_LITERALS | SB_CAP_PARAM_TYPES | SB_CAP_NO_SQL))
 
 // These functions return the first problem of a driver, or NULL.
 static const char *generic_problem(const struct sb_driver *d)
@@ -189,20 +189,6 @@ static const char *bulk_problem(const struct sb_driver *d)
     return NULL;
 }
 
-static const char *doc_problem(const struct sb_driver *d)
-{
-    const struct sb_doc_ops *o = d->doc;
-
-    if (!o)
-        return NULL;
-    if (!d->sql)
-        return "document operations require SQL operations";
-    if (!o->command || !o->next || !o->reply || !o->from_json || !o->to_json)
-        return "the document operations command, next, reply, from_json and "
-               "to_json are required";
-    return NULL;
-}
-
 // True if the name of the driver begins with the prefix of the option: "mysql"
 // for "mysql-host", "mongo" for "mongo-url".
 static bool own_option(const char *driver, const char *option)
@@ -245,8 +231,6 @@ int sb__driver_check(const struct sb_driver *drv, const char *name,
     problem = generic_problem(drv);
     if (!problem)
         problem = sql_problem(drv);
-    if (!problem)
-        problem = doc_problem(drv);
     if (!problem)
         problem = bulk_problem(drv);
     if (!problem)

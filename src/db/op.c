@@ -2,10 +2,15 @@
 #include "db/op.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/escape.h"
+#include "kit/hash.h"
+
+#define NAMES   256 // maximum of names of a user
+#define BUCKETS 16
 
 enum { BEGIN = 6, START };
 
@@ -131,4 +136,75 @@ int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec)
 int sb__op_of_connect(struct sb_db_ctx *ctx, struct sb_rec *rec)
 {
     return op_of_keyword(ctx, rec, WORDS + 3);
+}
+
+// Names that scripts and drivers choose ---------------------------------------
+
+struct name {
+    struct name *next;
+    struct sb_stats *stats; // where op is registered, NULL at first
+    int op;
+    char text[];
+};
+
+struct sb__op_names {
+    unsigned n;
+    struct name *bucket[BUCKETS]; // by hash
+};
+
+// Returns the name, which is added if it is new. A script can use any number of
+// names: those after the first NAMES share one. NULL: out of memory.
+static struct name *name_of(struct sb_db_ctx *ctx, const char *text)
+{
+    struct name **list, *name;
+    size_t size = strlen(text) + 1;
+
+    if (!ctx->op_names)
+        ctx->op_names = calloc(1, sizeof(*ctx->op_names));
+    if (!ctx->op_names)
+        return NULL;
+    list = &ctx->op_names->bucket[sb_hash(text, size - 1) % BUCKETS];
+    for (name = *list; name; name = name->next)
+        if (strcmp(name->text, text) == 0)
+            return name;
+    if (ctx->op_names->n >= NAMES && strcmp(text, SB_OPS_REST) != 0)
+        return name_of(ctx, SB_OPS_REST);
+    name = calloc(1, sizeof(*name) + size);
+    if (!name)
+        return NULL;
+    memcpy(name->text, text, size);
+    name->next = *list;
+    *list = name;
+    ctx->op_names->n++;
+    return name;
+}
+
+int sb__op_of_name(struct sb_db_ctx *ctx, struct sb_rec *rec, const char *text,
+    enum sb_op_kind kind)
+{
+    struct name *name;
+
+    if (!*text)
+        return -1;
+    name = name_of(ctx, text);
+    if (!name)
+        return sb__op_named(ctx, rec, text, kind);
+    if (name->stats != rec->stats) {
+        name->op = sb__op_named(ctx, rec, name->text, kind);
+        name->stats = rec->stats;
+    }
+    return name->op;
+}
+
+void sb__op_names_free(struct sb_db_ctx *ctx)
+{
+    for (int i = 0; ctx->op_names && i < BUCKETS; i++) {
+        for (struct name *name = ctx->op_names->bucket[i], *next; name;
+             name = next) {
+            next = name->next;
+            free(name);
+        }
+    }
+    free(ctx->op_names);
+    ctx->op_names = NULL;
 }

@@ -13,6 +13,10 @@ int sb__op_named(const struct sb_db_ctx *ctx, struct sb_rec *rec,
 // Returns the operation for the first word of sql.
 int sb__op_of_text(
     struct sb_db_ctx *ctx, struct sb_rec *rec, const char *sql, size_t len);
+// The same for a name of a driver's own call; -1: it is "", or not counted.
+int sb__op_of_name(struct sb_db_ctx *ctx, struct sb_rec *rec, const char *name,
+    enum sb_op_kind kind);
+void sb__op_names_free(struct sb_db_ctx *ctx);
 enum sb_op_kind sb__op_kind(const char *sql, size_t len);
 // The operations for the results after a statement's first one, for preparing,
 // reconnecting and connecting.

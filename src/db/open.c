@@ -57,6 +57,7 @@ void sb_db_ctx_done(struct sb_db_ctx *c)
     }
     sb__children_free(&c->orphans);
     sb__children_free(&c->idle_stmts);
+    sb__op_names_free(c);
     if (c->drivers)
         pthread_mutex_destroy(&c->lock);
     c->drivers = NULL;
@@ -130,7 +131,10 @@ static struct sb_con_priv *con_new(struct sb_db_ctx *ctx, struct sb_db *db)
         .sql = drv->sql,
         .conn = conn,
         .state = SB__CON_CLOSED,
-        .pub = { .driver = db, .sql_state = "", .sql_errmsg = "" },
+        .pub = { .driver = db,
+            .host = &db->owner->host,
+            .sql_state = "",
+            .sql_errmsg = "" },
         .debug = db->owner->opts->debug,
         .emulate = db->owner->opts->ps_mode == SB_DB_PS_DISABLE,
         .rs_now = rs_now,
@@ -147,7 +151,6 @@ static void con_release(struct sb_con_priv *c)
     c->inst = NULL;
     sb_buf_done(&c->bulk);
     sb__session_done(c);
-    sb_buf_done(&c->doc_body);
     free(c->failed_sql);
     c->failed_sql = NULL;
     free(c->conn);
@@ -194,7 +197,7 @@ static int con_connect(struct sb_con_priv *c, struct sb_err *err)
     sb__reconnect_often(c);
     atomic_store_explicit(&c->inst->used, true, memory_order_relaxed);
     atomic_store_explicit(&d->used, true, memory_order_relaxed);
-    if (!c->drv->doc)
+    if (c->sql && !(c->drv->caps & SB_CAP_NO_SQL))
         atomic_store_explicit(&d->used_sql, true, memory_order_relaxed);
     if (has_server(c))
         atomic_store_explicit(&d->used_server, true, memory_order_relaxed);

@@ -330,7 +330,7 @@ void sb__probe_cancel(struct sb__probe *p)
 void sb__probe_client(const struct sb__probe *p, struct sb_server_facts *out)
 {
     *out = (struct sb_server_facts){ .driver = p->drv->name,
-        .documents = p->drv->doc != NULL,
+        .documents = (p->drv->caps & SB_CAP_NO_SQL) != 0,
         .totals_late_ns = p->drv->info ? p->drv->info->counters_delay : 0 };
     if (p->drv->info)
         p->drv->info->client(out->client, sizeof(out->client));

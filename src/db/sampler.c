@@ -257,7 +257,9 @@ static bool sink_wanted(void *arg, const char *prefix)
 // together, when the sampler does, and samples are as regular as the additions.
 static uint64_t least(const struct sb__sampler_target *t)
 {
-    return sb__probe_driver(t->probe)->info->counters_delay / 10 * 9;
+    const struct sb_info_ops *ops = sb__probe_driver(t->probe)->info;
+
+    return ops ? ops->counters_delay / 10 * 9 : 0;
 }
 
 static int sink_take(void *arg, const struct sb_counter *c)

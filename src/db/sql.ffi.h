@@ -12,6 +12,7 @@
 #include "db/sql_type.h" // constants, which Lua has by name
 
 struct sb_db; // a driver, loaded and configured
+struct sb_host;
 
 // A connection. Scripts may read these fields; the rest is private.
 struct sb_con {
@@ -20,6 +21,7 @@ struct sb_con {
     const char *sql_state;  // never NULL
     const char *sql_errmsg; // never NULL
     struct sb_db *driver;
+    const struct sb_host *host; // for functions of drivers (db/driver.h)
 };
 
 // A parameter of a prepared statement. Lua writes the value to i, d or buffer,
@@ -101,6 +103,17 @@ SB_FFI unsigned sb_con_held(struct sb_db_ctx *ctx);
 // False if the connection is closed, or the server has closed it. Sends
 // nothing: a server that hangs, or that vanished, is not detected.
 SB_FFI int sb_con_alive(const struct sb_con *con);
+// Calls a function of a driver, which may make calls on the connection. Returns
+// what it returns: 0 or SB_E*; SB_EUSAGE if con is NULL.
+SB_FFI int sb_con_run(struct sb_con *con,
+    int (*function)(struct sb_con *con, void *arg), void *arg);
+// True if queries are in SQL.
+SB_FFI int sb_con_has_sql(const struct sb_con *con);
+// True if the name of the driver of con is this one.
+SB_FFI int sb_con_is_of(const struct sb_con *con, const char *driver);
+// For finalizers of objects of drivers (object_new() in db/driver.h): the next
+// call of the user frees the object.
+SB_FFI void sb_object_drop(void *object);
 // True if the last call failed because it was canceled.
 SB_FFI int sb_con_canceled(const struct sb_con *con);
 // Writes one line about the server to out; returns the length as snprintf()

@@ -9,12 +9,10 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "db/doc.ffi.h"
 #include "db/load.ffi.h"
 #include "db/sql.ffi.h"
 #include "kit/buf.h"
 #include "run/user.ffi.h"
-#include "script/bson.h"
 #include "script/internal.h"
 
 struct call {
@@ -25,53 +23,45 @@ struct call {
 };
 
 // CALL(result, function, arguments), all of them fields.
-#define CALLS                                                                  \
-    CALL(con, sb_con_open, t->ctx, t->db, t->names, t->settings, t->len)       \
-    CALL(result, sb_con_close, t->con)                                         \
-    CALL(result, sb_con_reconnect, t->con)                                     \
-    CALL(result, sb_con_init_sql, t->con, t->text, t->len)                     \
-    CALL(result, sb_con_retry, t->ctx)                                         \
-    CALL(result, sb_con_held, t->ctx)                                          \
-    CALL(result, sb_con_server, t->con, t->room, t->len)                       \
-    CALL(result, sb_con_reset, t->con)                                         \
-    CALL_VOID(sb_con_reset_others, t->ctx, t->con)                             \
-    CALL(rs, sb_con_query, t->con, t->text, t->len)                            \
-    CALL(rs, sb_con_query_now, t->con, t->text, t->len)                        \
-    CALL(stmt, sb_stmt_open, t->con, t->text, t->len, t->more)                 \
-    CALL(rs, sb_stmt_execute, t->stmt)                                         \
-    CALL_VOID(sb_stmt_free, t->stmt)                                           \
-    CALL(rs, sb_rs_next, t->con)                                               \
-    CALL(result, sb_con_pipeline, t->con)                                      \
-    CALL(result, sb_con_pipeline_send, t->con)                                 \
-    CALL(rs, sb_con_pipeline_next, t->con)                                     \
-    CALL(result, sb_con_pipeline_end, t->con)                                  \
-    CALL(result, sb_con_pipeline_run, t->con)                                  \
-    CALL_VOID(sb_con_pipeline_drop, t->con)                                    \
-    CALL(result, sb_con_bulk_init, t->con, t->text, t->len)                    \
-    CALL(result, sb_con_bulk_next, t->con, t->text, t->len)                    \
-    CALL(result, sb_con_bulk_done, t->con)                                     \
-    CALL(load, sb_load_open, t->con, t->text, t->more)                         \
-    CALL(load, sb_load_open_private, t->con, t->text, t->more)                 \
-    CALL(result, sb_load_int, t->load, t->number)                              \
-    CALL(result, sb_load_int64, t->load, t->int64)                             \
-    CALL(result, sb_load_uint64, t->load, t->uint64)                           \
-    CALL(result, sb_load_double, t->load, t->number)                           \
-    CALL(result, sb_load_text, t->load, t->text, t->len)                       \
-    CALL(result, sb_load_null, t->load)                                        \
-    CALL(result, sb_load_refuse, t->load, t->text)                             \
-    CALL(room, sb_load_room, t->load, t->len)                                  \
-    CALL(result, sb_load_close, t->load, (int)t->number)                       \
-    CALL(result, sb_doc_command, t->con, t->bytes, t->len, t->name)            \
-    CALL(op, sb_doc_compile, t->con, t->bytes, t->len, t->text)                \
-    CALL(result, sb_doc_execute, t->op, t->values, (uint32_t)t->number)        \
-    CALL(result, sb_doc_transaction, t->con, (int)t->number, t->bytes, t->len) \
-    CALL(bulk, sb_doc_bulk_open, t->con, t->text, (int)t->number)              \
-    CALL(result, sb_doc_bulk_add, t->bulk, (int)t->number, t->bytes, t->len)   \
-    CALL(result, sb_doc_bulk_add_op, t->bulk, (int)t->result, t->op,           \
-        t->values, (uint32_t)t->number)                                        \
-    CALL(result, sb_doc_bulk_execute, t->bulk)                                 \
-    CALL(result, sb_user_next_wait, t->user)                                   \
-    CALL(result, sb_user_pause, t->user, t->number)                            \
+#define CALLS                                                            \
+    CALL(con, sb_con_open, t->ctx, t->db, t->names, t->settings, t->len) \
+    CALL(result, sb_con_close, t->con)                                   \
+    CALL(result, sb_con_reconnect, t->con)                               \
+    CALL(result, sb_con_init_sql, t->con, t->text, t->len)               \
+    CALL(result, sb_con_retry, t->ctx)                                   \
+    CALL(result, sb_con_held, t->ctx)                                    \
+    CALL(result, sb_con_server, t->con, t->room, t->len)                 \
+    CALL(result, sb_con_reset, t->con)                                   \
+    CALL_VOID(sb_con_reset_others, t->ctx, t->con)                       \
+    CALL(rs, sb_con_query, t->con, t->text, t->len)                      \
+    CALL(rs, sb_con_query_now, t->con, t->text, t->len)                  \
+    CALL(stmt, sb_stmt_open, t->con, t->text, t->len, t->more)           \
+    CALL(rs, sb_stmt_execute, t->stmt)                                   \
+    CALL_VOID(sb_stmt_free, t->stmt)                                     \
+    CALL(rs, sb_rs_next, t->con)                                         \
+    CALL(result, sb_con_pipeline, t->con)                                \
+    CALL(result, sb_con_pipeline_send, t->con)                           \
+    CALL(rs, sb_con_pipeline_next, t->con)                               \
+    CALL(result, sb_con_pipeline_end, t->con)                            \
+    CALL(result, sb_con_pipeline_run, t->con)                            \
+    CALL_VOID(sb_con_pipeline_drop, t->con)                              \
+    CALL(result, sb_con_bulk_init, t->con, t->text, t->len)              \
+    CALL(result, sb_con_bulk_next, t->con, t->text, t->len)              \
+    CALL(result, sb_con_bulk_done, t->con)                               \
+    CALL(load, sb_load_open, t->con, t->text, t->more)                   \
+    CALL(load, sb_load_open_private, t->con, t->text, t->more)           \
+    CALL(result, sb_load_int, t->load, t->number)                        \
+    CALL(result, sb_load_int64, t->load, t->int64)                       \
+    CALL(result, sb_load_uint64, t->load, t->uint64)                     \
+    CALL(result, sb_load_double, t->load, t->number)                     \
+    CALL(result, sb_load_text, t->load, t->text, t->len)                 \
+    CALL(result, sb_load_null, t->load)                                  \
+    CALL(result, sb_load_refuse, t->load, t->text)                       \
+    CALL(room, sb_load_room, t->load, t->len)                            \
+    CALL(result, sb_load_close, t->load, (int)t->number)                 \
+    CALL(result, sb_con_run, t->con, t->routine, t->arg)                 \
+    CALL(result, sb_user_next_wait, t->user)                             \
+    CALL(result, sb_user_pause, t->user, t->number)                      \
     CALL(result, sb_user_restart, t->user)
 
 #define CALL(result, name, ...)               \
@@ -94,28 +84,6 @@ static const struct call calls[] = { CALLS };
 #undef CALL
 #undef CALL_VOID
 
-// The call borrows the document that was written last: until it returns, the
-// other users write to another buffer.
-static struct sb_buf take_document(struct sb__vm *vm)
-{
-    struct sb_buf taken = { 0 };
-
-    if (vm->bson && vm->turn.bytes &&
-        vm->turn.bytes == (uint8_t *)vm->bson->out.data) {
-        taken = vm->bson->out;
-        sb_buf_init(&vm->bson->out, INT32_MAX);
-    }
-    return taken;
-}
-
-static void return_document(struct sb__vm *vm, struct sb_buf *taken)
-{
-    if (!taken->data)
-        return;
-    sb_buf_done(&vm->bson->out);
-    vm->bson->out = *taken;
-}
-
 // Runs the call of upvalue 2 for the user whose turn it is. Its Lua arguments
 // are what the call borrows: they stay on the stack of Lua until it returns.
 static int run(lua_State *L)
@@ -132,11 +100,9 @@ static int run(lua_State *L)
             "a finalizer (__gc) called %s(): finalizers must not use the "
             "database",
             c->name);
-    struct sb_buf document = take_document(vm);
     sb__state_leave(st);
     c->run(&vm->turn); // has read its arguments before others write theirs
     sb__state_enter(st);
-    return_document(vm, &document);
     return 0;
 }
 

@@ -67,7 +67,7 @@ function globals.get(t, name)
       local me = sb.me()
       if not me.legacy_mongodb then
          me.legacy_mongodb = true
-         sb.module("legacy_mongodb", me)
+         me.sysbench.mongodb.legacy(me)
          value = rawget(t, name)
       end
    elseif in_legacy(name) then

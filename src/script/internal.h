@@ -119,7 +119,6 @@ enum sb__sharing {
 // Users that may share a Lua state. More would share the collector's pauses.
 #define SB__USERS_PER_STATE 1000
 
-struct sb__bson;
 struct sb__state;
 
 // Where the code that LuaJIT has compiled for a state begins (lines.c).
@@ -148,11 +147,10 @@ struct sb__vm {
     struct sb__state *left;  // users that left, and whose handles Lua still has
     lua_Alloc alloc;         // Lua's own
     void *alloc_arg;
-    struct sb__bson *bson; // what its documents are written to, or NULL
-    int priv;              // registry references: the table of embedded modules
-    int base;              // and the globals, without those of a user
-    bool closing;          // only finalizers still run
-    unsigned watching;     // users whose lines are watched
+    int priv;          // registry references: the table of embedded modules
+    int base;          // and the globals, without those of a user
+    bool closing;      // only finalizers still run
+    unsigned watching; // users whose lines are watched
     // While it is not 0: sets or removes the hook for the user whose turn it is
     // (lines.c).
     void (*watch)(const struct sb__state *st);
@@ -298,9 +296,10 @@ bool sb__stuck_line(
 // context parameter (compat.c).
 void sb__compat_enter(struct sb__state *st); // NULL: none
 
-// Pushes the Lua module of the driver whose name is argument 1, as a function,
-// and the driver's file, or nil and the reason; returns 2 (driver.c).
-int sb__driver_chunk(lua_State *L, struct sb__state *st);
+// Pushes a Lua module (argument 2; nil: the first one) of the driver whose name
+// is argument 1, as a function, the driver's file, and its declarations or nil;
+// or nil and the reason. Returns the number of values (driver.c).
+int sb__driver_module(lua_State *L, struct sb__state *st);
 
 // The functions that may wait (calls.c), for a shared state. Argument 1 is the
 // turn as cdata. Pushes a table: name -> function. Returns 1. Raises Lua

@@ -9,8 +9,9 @@
 #include "base/log.h"
 #include "base/wire.h"
 #include "kit/array.h"
-#include "script/bson.h"
 #include "script/internal.h"
+
+#define CDATA 10 // lua_type() of a cdata
 
 #define DEPTH     100u     // maximum number of tables in each other
 #define MAX_BYTES 1048576u // of a result
@@ -131,7 +132,7 @@ static void put(lua_State *L, struct writer *w)
     case LUA_TTABLE:
         put_table(L, w);
         break;
-    case SB__BSON_CDATA:
+    case CDATA:
         put_cdata(L, w);
         break;
     default:

@@ -17,7 +17,6 @@
 #include "kit/locale.h"
 #include "loop/fiber.h"
 #include "script/abi.ffi.h"
-#include "script/bson.h"
 #include "script/internal.h"
 
 // Stream of random numbers of the main state; users have those from 0 up.
@@ -106,19 +105,11 @@ static int api_help(lua_State *L)
     return 0;
 }
 
-// bson(t): adds the functions that write and read BSON
-static int api_bson(lua_State *L)
+// driver_module(driver [, module]) -> a Lua module of the driver as a function,
+// and the driver's file and declarations; or nil and a message
+static int api_driver_module(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TTABLE);
-    lua_settop(L, 1);
-    vm_of(L)->bson = sb__bson_open(L);
-    return 0;
-}
-
-// driver_chunk(name) -> the driver's Lua module as a function, and its file
-static int api_driver_chunk(lua_State *L)
-{
-    return sb__driver_chunk(L, self(L));
+    return sb__driver_module(L, self(L));
 }
 
 // idle_option(name) -> whether it is an option of a driver that is not loaded
@@ -230,6 +221,27 @@ static int api_collect(lua_State *L)
     return 0;
 }
 
+// collect_often(): for modules that make much garbage. With Lua's defaults, the
+// heap would double before it is collected, and be the largest part of the
+// memory of a user. With these values a collection starts early and ends before
+// much is added. Values that the script has set are kept.
+static int api_collect_often(lua_State *L)
+{
+    enum { PAUSE = 110, STEPS = 900 };
+    int pause = lua_gc(L, LUA_GCSETPAUSE, PAUSE);
+
+    // The last collection has set when the next one begins, by the old value.
+    if (pause != SB__PAUSE && pause != SB__PAUSE_LOADING)
+        lua_gc(L, LUA_GCSETPAUSE, pause);
+    else if (lua_gc(L, LUA_GCISRUNNING, 0))
+        lua_gc(L, LUA_GCCOLLECT, 0);
+    int steps = lua_gc(L, LUA_GCSETSTEPMUL, STEPS);
+
+    if (steps != SB__STEPS)
+        lua_gc(L, LUA_GCSETSTEPMUL, steps);
+    return 0;
+}
+
 // count(): the number of users that the state has
 static int api_count(lua_State *L)
 {
@@ -301,15 +313,15 @@ static int api_more(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         { "argv", api_argv },
-        { "bson", api_bson },
         { "check_name", api_check_name },
         { "collect", api_collect },
+        { "collect_often", api_collect_often },
         { "command_line", api_command_line },
         { "count", api_count },
         { "finalizer_failed", api_finalizer_failed },
         { "give_back", api_give_back },
         { "help", api_help },
-        { "driver_chunk", api_driver_chunk },
+        { "driver_module", api_driver_module },
         { "idle_option", api_idle_option },
         { "notice", api_notice },
         { "options", api_options },

@@ -37,14 +37,11 @@ end
 
 -- The sysbench table ------------------------------------------------------
 
--- Field of sysbench -> embedded module. Modules that keep something of the user
--- are loaded for each.
+-- Field of sysbench -> embedded module.
 local modules = {
    sql = "sql", rand = "random", op = "op", metric = "metric",
-   parallel = "parallel", histogram = "histogram", user = "think",
-   mongodb = "mongodb"
+   parallel = "parallel", histogram = "histogram", user = "think"
 }
-local own_modules = { db = "legacy", driver = "driver" }
 local sequences = { sequence = 1, local_sequence = 1 }
 local reports = { report_csv = 1, report_json = 1, report_default = 1 }
 
@@ -54,15 +51,28 @@ local private = {
    version = 1, warning = 1, max_open_files = 1, rank = 1, ranks = 1
 }
 
+local function watched(name, module)
+   if sb.watch and type(module) == "table" then
+      sb.watch("sysbench." .. name, module)
+   end
+   return module
+end
+
+local function driver(name)
+   return watched("driver." .. name, sb.module("driver").of(name))
+end
+
+local lazy
+
 local function field(name)
    if modules[name] then
-      local module = sb.module(modules[name])
-      if sb.watch and type(module) == "table" then
-         sb.watch("sysbench." .. name, module)
-      end
-      return module
-   elseif own_modules[name] then
-      return sb.module(own_modules[name], sb.me())
+      return watched(name, sb.module(modules[name]))
+   elseif name == "driver" then
+      return lazy({}, driver)
+   elseif name == "mongodb" then
+      return driver(name)
+   elseif name == "db" then
+      return sb.module("legacy", sb.me())
    elseif sequences[name] then
       return sb.module("sequence")[name]
    elseif reports[name] then
@@ -77,7 +87,7 @@ local function field(name)
 end
 
 -- A table whose fields are created when they are first used.
-local function lazy(t, get)
+function lazy(t, get)
    return setmetatable(t, {
       __index = function(self, name)
          local value = get(name)

@@ -13,16 +13,14 @@
 struct sb_con;
 struct sb_db;
 struct sb_db_ctx;
-struct sb_doc_bulk;
-struct sb_doc_name;
-struct sb_doc_op;
-struct sb_doc_value;
 struct sb_load;
 struct sb_random;
 struct sb_rng;
 struct sb_rs;
 struct sb_stmt_handle;
 struct sb_user;
+
+typedef int sb_turn_function(struct sb_con *con, void *arg);
 
 struct sb_turn {
     // The user, set whenever its code continues.
@@ -37,15 +35,12 @@ struct sb_turn {
     struct sb_stmt_handle *stmt;
     struct sb_rs *rs;
     struct sb_load *load;
-    struct sb_doc_op *op;
-    struct sb_doc_name *name;
-    struct sb_doc_bulk *bulk;
-    const struct sb_doc_value *values;
+    sb_turn_function *routine;
+    void *arg;
     const char *const *names;
     const char *const *settings;
     const char *text;
     const char *more;
-    const uint8_t *bytes;
     char *room;
     size_t len;
     int64_t int64;

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "db/doc/doc.h"
+#include "db/call.h"
+#include "db/op.h"
+#include "drivers/mongodb/documents.h"
 #include "fuzz.h"
 
 static const uint8_t *given;
@@ -32,7 +34,13 @@ static bool well_formed(const uint8_t *doc, size_t len, unsigned depth)
     return more == 0;
 }
 
-static int command(struct sb_conn *conn, const uint8_t *body, size_t len,
+// The driver ------------------------------------------------------------------
+
+static const struct sb_sql_ops sql_ops = { .query = NULL };
+const struct sb_driver sb_driver = { .name = "fuzz", .sql = &sql_ops };
+static struct sbmo_conn conn;
+
+int sbmo_command(struct sb_conn *to, const uint8_t *body, size_t len,
     struct sb_result *res, struct sb_err *err)
 {
     assert(sb_bson_framed(body, len));
@@ -41,7 +49,7 @@ static int command(struct sb_conn *conn, const uint8_t *body, size_t len,
     return sb_err_set(err, SB_EQUERY, "no");
 }
 
-static char *to_json(
+char *sbmo_to_json(
     const uint8_t *doc, size_t len, size_t *json_len, struct sb_err *err)
 {
     assert(sb_bson_framed(doc, len));
@@ -49,29 +57,59 @@ static char *to_json(
     return strdup("{}");
 }
 
-static const struct sb_doc_ops doc_ops = { .command = command,
-    .to_json = to_json };
-static const struct sb_sql_ops sql_ops = { .query = NULL };
-static const struct sb_driver drv = {
-    .name = "fuzz", .sql = &sql_ops, .doc = &doc_ops
-};
+int sbmo_no_memory(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+// Not called.
+int sbmo_next(struct sb_conn *from, struct sb_result *res, const uint8_t **doc,
+    size_t *len, struct sb_err *err)
+{
+    abort();
+}
+
+const uint8_t *sbmo_reply(struct sb_conn *from, size_t *len)
+{
+    abort();
+}
+
+int sbmo_transaction(struct sb_conn *on, enum sbmo_doc_step step,
+    const uint8_t *options, size_t len, struct sb_err *err)
+{
+    abort();
+}
+
+uint8_t *sbmo_from_json(
+    const char *json, size_t len, size_t *doc_len, struct sb_err *err)
+{
+    abort();
+}
+
+// A connection of it ----------------------------------------------------------
+
+static bool not_shared(void)
+{
+    return false;
+}
+
 static struct sb_db_opts opts;
 static struct sb_drivers owner = { .opts = &opts };
-static struct sb_db db = { .owner = &owner, .drv = &drv };
+static struct sb_db db = { .owner = &owner, .drv = &sb_driver };
 static struct sb__inst inst = { .db = &db };
 static struct sb_clock still = { .ns0 = UINT64_C(1) << 62 };
 
-static struct sb_doc_value value(unsigned choice)
+static struct sbmo_doc_value value(unsigned choice)
 {
     static const double numbers[] = { 1, -0.0, 0.5, 1e10, 1e300, -1e18 };
-    struct sb_doc_value v = { .type = (int32_t)(choice % 7) };
+    struct sbmo_doc_value v = { .type = (int32_t)(choice % 7) };
 
-    if (v.type == SB_DOC_TEXT || v.type == SB_DOC_ELEMENT) {
+    if (v.type == SBMO_DOC_TEXT || v.type == SBMO_DOC_ELEMENT) {
         v.s = (const char *)given;
         v.len = (uint32_t)(choice < given_len ? choice : given_len);
-        if (v.type == SB_DOC_ELEMENT && v.len)
+        if (v.type == SBMO_DOC_ELEMENT && v.len)
             sound = false; // only the framing of an element is checked
-    } else if (v.type == SB_DOC_DOUBLE) {
+    } else if (v.type == SBMO_DOC_DOUBLE) {
         v.d = numbers[choice % 6];
     } else {
         v.i = (int64_t)((uint64_t)choice << (choice % 64));
@@ -79,48 +117,54 @@ static struct sb_doc_value value(unsigned choice)
     return v;
 }
 
-static void execute(struct sb_doc_op *op, unsigned choice)
+static void execute(struct sb_con *con, struct sbmo_doc_op *op, unsigned choice)
 {
-    uint32_t n = sb_doc_op_nargs(op);
-    struct sb_doc_value *v = calloc(n + 1, sizeof(*v));
+    uint32_t n = sbmo_doc_op_nargs(op);
+    struct sbmo_doc_value *v = calloc(n + 1, sizeof(*v));
+    struct sbmo_doc_execution x = { op, v, n };
 
     for (uint32_t i = 0; v && i < n; i++)
         v[i] = value(choice * 31 + i);
     if (v)
-        sb_doc_execute(op, v, n);
+        sbmo_doc_execute(con, &x);
     free(v);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    struct sb_host host = { .shared = not_shared };
     struct sb_db_ctx ctx = { .clock = &still };
     struct sb_con_priv c = { .ctx = &ctx,
         .inst = &inst,
-        .drv = &drv,
+        .drv = &sb_driver,
         .sql = &sql_ops,
+        .conn = (struct sb_conn *)&conn,
         .state = SB__CON_OPEN };
-    struct sb_doc_op *op;
+    struct sbmo_doc_command command;
+    struct sbmo_doc_op *op;
 
     if (size < 1)
         return 0;
     sb_log_set_level(-1);
+    sb__own_host(&host);
+    c.pub.host = &host;
     c.pub.sql_state = c.pub.sql_errmsg = "";
     given = data + 1;
     given_len = size - 1;
     sound = well_formed(given, given_len, 1);
-    op = sb_doc_compile(&c.pub, given, given_len, NULL);
+    op = sbmo_doc_compile(&c.pub, given, given_len, NULL);
     assert(!op || sound);
     assert(op || c.err.code == SB_EUSAGE);
     c.outcome = SB__OUTCOME_NONE;
     if (op)
-        execute(op, data[0]);
+        execute(&c.pub, op, data[0]);
     c.outcome = SB__OUTCOME_NONE; // this driver has no result to free
-    sb_doc_command(&c.pub, given, given_len, NULL);
-    sb_doc_op_free(op);
+    command = (struct sbmo_doc_command){ given, given_len, NULL };
+    sbmo_doc_command(&c.pub, &command);
+    sb_object_drop(op);
+    sb__handles_free(&ctx); // also those that were not compiled
+    assert(!c.children && ctx.handles == 0);
     free(c.failed_sql);
-    free(c.doc_body.data);
-    sb__children_orphan(&c);
-    sb__children_free(&ctx.orphans);
-    ctx.doc_names = NULL;
+    sb__op_names_free(&ctx);
     return 0;
 }

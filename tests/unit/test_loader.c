@@ -38,30 +38,6 @@ static void ok_free(struct sb_conn *c, struct sb_result *r)
 {
 }
 
-static int ok_command(struct sb_conn *c, const uint8_t *b, size_t n,
-    struct sb_result *r, struct sb_err *e)
-{
-    return 0;
-}
-static int ok_next(struct sb_conn *c, struct sb_result *r, const uint8_t **d,
-    size_t *n, struct sb_err *e)
-{
-    return 0;
-}
-static const uint8_t *ok_reply(struct sb_conn *c, size_t *n)
-{
-    return NULL;
-}
-static uint8_t *ok_from_json(
-    const char *j, size_t n, size_t *l, struct sb_err *e)
-{
-    return NULL;
-}
-static char *ok_to_json(const uint8_t *d, size_t n, size_t *l, struct sb_err *e)
-{
-    return NULL;
-}
-
 static struct sb_generic_ops generic;
 static struct sb_sql_ops sql;
 static struct sb_driver driver;
@@ -130,37 +106,6 @@ static void broken_drivers_are_rejected(void)
     complete_driver();
     driver.conn_size = 0;
     CHECK(strstr(check_error(), "conn_size"));
-}
-
-static void broken_document_operations_are_rejected(void)
-{
-    static const struct sb_doc_ops whole = { .command = ok_command,
-        .next = ok_next,
-        .reply = ok_reply,
-        .from_json = ok_from_json,
-        .to_json = ok_to_json };
-    struct sb_doc_ops docs = whole;
-
-    complete_driver();
-    driver.doc = &docs;
-    CHECK_STR(check_error(), "");
-    driver.sql = NULL;
-    CHECK(strstr(check_error(), "document operations require SQL operations"));
-    driver.sql = &sql;
-    docs.command = NULL;
-    CHECK(strstr(check_error(), "operations command, next, reply"));
-    docs = whole;
-    docs.next = NULL;
-    CHECK(strstr(check_error(), "operations command, next, reply"));
-    docs = whole;
-    docs.reply = NULL;
-    CHECK(strstr(check_error(), "operations command, next, reply"));
-    docs = whole;
-    docs.from_json = NULL;
-    CHECK(strstr(check_error(), "from_json"));
-    docs = whole;
-    docs.to_json = NULL;
-    CHECK(strstr(check_error(), "to_json"));
 }
 
 // Modules --------------------------------------------------------------------
@@ -238,7 +183,6 @@ CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
     RUN(broken_drivers_are_rejected);
-    RUN(broken_document_operations_are_rejected);
     if (!find_modules()) {
         printf("ok %d - modules # SKIP no modules in %s\n", ++check_tests,
             modules);

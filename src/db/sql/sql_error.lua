@@ -9,7 +9,6 @@ local IGNORABLE = 1     -- of sysbench.sql.error
 local RESTART_EVENT = 1 -- of sysbench.error
 
 sb.cdef("sql")
-sb.cdef("doc")
 
 local function ignorable(con, desc)
    if con.error == IGNORABLE then
@@ -50,9 +49,9 @@ local function text_of(con, desc)
    if desc.sql_errno == 0 and desc.sql_state == "" then
       return desc.sql_errmsg -- not from the server
    end
-   -- Document databases have no SQLSTATE; for others the text is that of 1.x.
-   local documents = desc.sql_state == "" and C.sb_doc_has(con) ~= 0
-   return (documents and "database error, errno = %d%s: %s" or
+   -- The text of 1.x, but not for databases without SQL.
+   local other = desc.sql_state == "" and C.sb_con_has_sql(con) == 0
+   return (other and "database error, errno = %d%s: %s" or
       "SQL error, errno = %d, state = '%s': %s"):format(
       desc.sql_errno, desc.sql_state, desc.sql_errmsg)
 end

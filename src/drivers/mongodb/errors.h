@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "kit/bson.h"
+#include "drivers/mongodb/bson.h"
 
 // Server numbers for errors that have no number in the client library.
 #define SBMO_HOST_UNREACHABLE 6

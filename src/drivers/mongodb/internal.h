@@ -10,9 +10,10 @@
 #include <stdatomic.h>
 
 #include "db/driver.h"
+#include "drivers/mongodb/bson.h"
 #include "drivers/mongodb/errors.h"
 #include "drivers/mongodb/kinds.h"
-#include "kit/bson.h"
+#include "drivers/mongodb/mongodb.ffi.h"
 #include "kit/buf.h"
 #include "kit/spin.h"
 
@@ -97,6 +98,8 @@ struct sbmo_conn {
     bool loading; // a load is in progress; its writes are always acknowledged
     bool leaving; // disconnecting: use short timeouts
     struct sbmo_result result;
+    uint64_t affected; // documents inserted, matched or removed by the last
+                       // command of the document API
     struct sb_buf bulk, head; // rows to send; the bytes before them
     struct sb_buf columns;    // names of the loaded columns, each with its NUL
     uint32_t ncolumns, nrows;
@@ -131,6 +134,10 @@ static inline bool sbmo_canceled(struct sbmo_conn *c)
 
 // mongodb.c
 extern const struct sb_opt_table sbmo_opt_table;
+
+// lua.c, which scripts/embed writes
+extern const unsigned char sbmo_lua[], sbmo_lua_declarations[];
+extern const struct sb_driver_lua sbmo_lua_modules[];
 
 // settings.c
 int sbmo_env_init(
@@ -220,11 +227,17 @@ int sbmo_no_memory(struct sb_err *err);
 
 // command.c
 
+// A document whose first key is the name of the command. "$db" in it selects a
+// database other than the connection's. *res is filled as by query(): ROWS for
+// commands that read (nrows: documents, all of which have arrived), WRITE for
+// those that write (affected: documents inserted, matched or removed), NONE for
+// others. A reply with "ok": 1 that contains errors of single writes or of the
+// write concern is an error; *res is filled also in this case.
+int sbmo_command(struct sb_conn *conn, const uint8_t *body, size_t len,
+    struct sb_result *res, struct sb_err *err);
 // Sends a command and receives its (first) reply. 0 or SB_E*.
 int sbmo_run(struct sbmo_conn *c, const struct sbmo_command *cmd,
     const bson_t *body, struct sb_err *err);
-int sbmo_command(struct sb_conn *conn, const uint8_t *body, size_t len,
-    struct sb_result *res, struct sb_err *err);
 
 // result.c
 void sbmo_result_clear(struct sbmo_result *r);
@@ -243,8 +256,14 @@ bool sbmo_result_cursor(
 // All batches have arrived: counts the documents and moves to the first.
 int sbmo_result_ready(
     struct sbmo_result *r, struct sb_result *res, struct sb_err *err);
+// Gets the next document of the result. Returns 1, 0 after the last one, or
+// SB_E*. The documents are those of the cursor, if the reply has one;
+// {"value": ...} for each value of "distinct"; otherwise the reply. Valid until
+// free_result().
 int sbmo_next(struct sb_conn *conn, struct sb_result *res, const uint8_t **doc,
     size_t *len, struct sb_err *err);
+// Returns the (first) reply of the server to the last command, also if it
+// failed; NULL if there was none.
 const uint8_t *sbmo_reply(struct sb_conn *conn, size_t *len);
 
 // rows.c
@@ -256,11 +275,17 @@ extern const struct sb_sql_ops sbmo_sql_ops;
 // support stay NULL. 0 or SB_E*.
 int sbmo_sessions_init(struct sbmo_conn *c, struct sb_err *err);
 void sbmo_sessions_done(struct sbmo_conn *c);
-int sbmo_transaction(struct sb_conn *conn, enum sb_doc_step step,
+// Begins, commits or aborts a transaction on the connection's session; commands
+// between BEGIN and COMMIT or ABORT are part of it. options: a document for
+// BEGIN, or NULL.
+int sbmo_transaction(struct sb_conn *conn, enum sbmo_doc_step step,
     const uint8_t *options, size_t len, struct sb_err *err);
 int sbmo_abort(struct sbmo_conn *c, struct sb_err *err);
 
 // json.c
+
+// Convert Extended JSON to a document and back. The caller frees the result
+// with free(). NULL on failure, with *err filled. Any thread.
 uint8_t *sbmo_from_json(
     const char *json, size_t len, size_t *doc_len, struct sb_err *err);
 char *sbmo_to_json(

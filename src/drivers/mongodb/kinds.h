@@ -4,7 +4,7 @@
 #ifndef SBMO_KINDS_H
 #define SBMO_KINDS_H
 
-#include "kit/bson.h"
+#include "drivers/mongodb/bson.h"
 
 // How the library sends the command.
 enum sbmo_way {

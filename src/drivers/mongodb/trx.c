@@ -250,7 +250,7 @@ int sbmo_abort(struct sbmo_conn *c, struct sb_err *err)
     return sbmo_fail(c, &e, NULL, err);
 }
 
-int sbmo_transaction(struct sb_conn *conn, enum sb_doc_step step,
+int sbmo_transaction(struct sb_conn *conn, enum sbmo_doc_step step,
     const uint8_t *options, size_t len, struct sb_err *err)
 {
     struct sbmo_conn *c = sbmo_own(conn);
@@ -261,13 +261,13 @@ int sbmo_transaction(struct sb_conn *conn, enum sb_doc_step step,
     sbmo_result_clear(&c->result);
     c->has_reply = false;
     switch (step) {
-    case SB_DOC_BEGIN:
+    case SBMO_DOC_BEGIN:
         rc = begin(c, options, len, err);
         break;
-    case SB_DOC_COMMIT:
+    case SBMO_DOC_COMMIT:
         rc = commit(c, err);
         break;
-    case SB_DOC_ABORT:
+    case SBMO_DOC_ABORT:
     default:
         rc = sbmo_abort(c, err);
     }

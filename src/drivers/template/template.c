@@ -314,7 +314,6 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .stmt_size = sizeof(struct template_stmt),
     .generic = &generic_ops,
     .sql = &sql_ops,
-    .doc = NULL,
     .bulk = NULL, // the core sends multi-row INSERTs
     .info = &info_ops,
     .lua = lua,
