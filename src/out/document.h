@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Writes result documents in the layout that the reader expects: members and
-// rows on lines of their own. The format is described in
-// docs/internals/results.md. Main thread. The caller checks the stream.
+// Writes result documents: members and rows on lines of their own, for people
+// and line-based tools. The format is described in docs/internals/results.md.
+// Main thread. The caller checks the stream.
 #ifndef SB_DOCUMENT_H
 #define SB_DOCUMENT_H
 

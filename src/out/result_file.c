@@ -328,7 +328,7 @@ static int read_metric(
     else if (kind == SB_METRIC_DISTRIBUTION)
         rc = read_distribution(&m, o, &def, err);
     if (rc == 0)
-        rc = sb_snap_add_metric(&r->snap, &r->stats, &def, &m, err);
+        rc = sb_snap_add_metric(&r->snap, r->stats, &def, &m, err);
     sb_hist_snap_done(&m.hist);
     return rc;
 }
@@ -344,163 +344,8 @@ static int result_metrics(struct sb_result_run *r, struct sb_err *err)
     return rc;
 }
 
-// Rows of numbers in the text of a result file. A day of intervals has ten
-// million numbers: Jansson needs two seconds and 400 MB for them, this file a
-// tenth. It reads only what out/json.c writes: one row per line, behind a line
-// that ends with "rows":[ .
-
-void sb__rows_done(struct sb_rows *r)
-{
-    free(r->value);
-    free(r->first);
-    memset(r, 0, sizeof(*r));
-}
-
-// Begins a row, and adds a value to it: 0 or SB_ENOMEM.
-static int rows_begin(struct sb_rows *r)
-{
-    size_t *first = sb_array_room(
-        r->first, &r->row_cap, r->nrows, 2, sizeof(*first));
-
-    if (!first)
-        return SB_ENOMEM;
-    r->first = first;
-    r->first[r->nrows++] = r->nvalues;
-    r->first[r->nrows] = r->nvalues;
-    return 0;
-}
-
-static int rows_value(struct sb_rows *r, double value)
-{
-    double *v = sb_array_room(
-        r->value, &r->value_cap, r->nvalues, 1, sizeof(*v));
-
-    assert(r->nrows > 0); // rows_begin()
-    if (!v)
-        return SB_ENOMEM;
-    r->value = v;
-    r->value[r->nvalues++] = value;
-    r->first[r->nrows] = r->nvalues;
-    return 0;
-}
-
-// Powers of ten that a double holds exactly.
-static const double powers[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8,
-    1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
-    1e22 };
-
-#define POWERS     (int)(sizeof(powers) / sizeof(powers[0]))
-#define DIGITS_MAX 15 // a double holds every integer of this length exactly
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-// Adds the digits at *p to *mantissa. Returns their number.
-static int read_digits(const char **p, uint64_t *mantissa)
-{
-    const char *start = *p;
-
-    while (is_digit(**p)) {
-        if (*p - start < 2 * DIGITS_MAX)
-            *mantissa = *mantissa * 10 + (uint64_t)(**p - '0');
-        ++*p;
-    }
-    return (int)(*p - start);
-}
-
-// Reads the number at *p and moves *p behind it. With few digits and a small
-// exponent, one multiplication or division of exact values gives the nearest
-// double; all other numbers are left to strtod(). False: no number.
-static bool read_number(const char **p, double *value)
-{
-    const char *start = *p;
-    uint64_t mantissa = 0;
-    int exponent = 0, digits;
-    bool negative = **p == '-';
-
-    if (strncmp(start, "null", 4) == 0) {
-        *p += 4;
-        *value = NAN;
-        return true;
-    }
-    *p += negative;
-    digits = read_digits(p, &mantissa);
-    if (digits == 0)
-        return false;
-    if (**p == '.') {
-        ++*p;
-        int decimals = read_digits(p, &mantissa);
-        if (decimals == 0)
-            return false;
-        digits += decimals;
-        exponent = -decimals;
-    }
-    if ((**p | 32) == 'e' || digits > DIGITS_MAX || -exponent >= POWERS) {
-        char *end;
-
-        *value = strtod(start, &end);
-        *p = end;
-        return isfinite(*value);
-    }
-    *value = (double)mantissa / powers[-exponent];
-    if (negative)
-        *value = -*value;
-    return true;
-}
-
-// Reads the row at *p, "[1,2]", and moves *p behind it. The text ends with NUL.
-// SB_EUSAGE: not such a row.
-static int read_row(struct sb_rows *r, const char **p)
-{
-    double value;
-    int rc = rows_begin(r);
-
-    if (*(*p)++ != '[')
-        return SB_EUSAGE;
-    if (**p == ']') {
-        ++*p;
-        return rc;
-    }
-    for (;;) {
-        if (!read_number(p, &value))
-            return SB_EUSAGE;
-        if (rc == 0)
-            rc = rows_value(r, value);
-        if (rc)
-            return rc;
-        if (**p == ']')
-            break;
-        if (*(*p)++ != ',')
-            return SB_EUSAGE;
-    }
-    ++*p;
-    return 0;
-}
-
-int sb__rows_read(struct sb_rows *r, const char **p)
-{
-    int rc;
-
-    while (**p == '[') {
-        rc = read_row(r, p);
-        if (rc)
-            return rc;
-        bool more = **p == ',';
-        *p += more;
-        if (*(*p)++ != '\n')
-            return SB_EUSAGE;
-        if (!more)
-            break;
-    }
-    return **p == ']' ? 0 : SB_EUSAGE;
-}
-
 // Reads the totals of a run back into the structures that reports are made
 // from. A file may come from anywhere, so every value is checked.
-
-#define SPACES " \t\r\n"
 
 struct times {
     uint64_t *min, *max, *sum;
@@ -616,7 +461,7 @@ static int read_operation(
 {
     const char *name = json_string_value(json_object_get(op, "name"));
     const json_t *latency = json_object_get(op, "latency");
-    int n = sb_stats_op(&r->stats, name ? name : "", kind_of(op));
+    int n = sb_stats_op(r->stats, name ? name : "", kind_of(op));
     struct sb_snap_op *o = &r->snap.op[n];
     const struct times t = { &o->min, &o->max, &o->ns, &o->hist };
     int rc;
@@ -638,52 +483,6 @@ static int read_operation(
     if (rc == 0)
         rc = result_count(op, "restarts", &o->restarts, err);
     return rc ? rc : read_times(latency, &t, err);
-}
-
-// Reads the operation at *p and moves *p behind it and the comma.
-static int read_next(
-    struct sb_result_run *r, const char **p, struct sb_err *err)
-{
-    json_error_t why;
-    json_t *op = json_loads(
-        *p, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &why);
-    int rc;
-
-    if (!op)
-        return sb_err_set(
-            err, SB_EUSAGE, "an operation is not valid JSON: %s", why.text);
-    rc = result_numbers(op, err);
-    if (rc == 0)
-        rc = read_operation(r, op, err);
-    json_decref(op);
-    *p += why.position;
-    *p += strspn(*p, SPACES);
-    if (rc || **p == ']')
-        return rc;
-    if (**p != ',')
-        return sb_err_set(
-            err, SB_EUSAGE, "the list of operations is not valid JSON");
-    ++*p;
-    return 0;
-}
-
-static int read_operations(struct sb_result_run *r, struct sb_err *err)
-{
-    const json_t *list = json_object_get(r->json, "operations");
-    const char *p = r->operations;
-    int rc = 0;
-
-    r->snap.op = calloc(SB_OPS_MAX, sizeof(*r->snap.op));
-    if (!r->snap.op || sb_stats_init(&r->stats, 1, 1, false))
-        return SB_ENOMEM;
-    if (p) {
-        for (p += strspn(p, SPACES); rc == 0 && *p != ']';)
-            rc = read_next(r, &p, err);
-        return rc;
-    }
-    for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
-        rc = read_operation(r, json_array_get(list, i), err);
-    return rc;
 }
 
 static void copy_text(char *to, size_t size, const json_t *o, const char *name)
@@ -723,7 +522,7 @@ static int read_errors(struct sb_result_run *r, struct sb_err *err)
 // Of a run that was in progress when it was saved: its last interval.
 static double run_seconds(const struct sb_result_run *r, const json_t *end)
 {
-    size_t n = r->intervals ? r->intervals->nrows : 0;
+    size_t n = r->intervals.nrows;
 
     if (json_is_object(end) || n == 0)
         return json_number_value(json_object_get(end, "seconds"));
@@ -746,7 +545,7 @@ static void fill_report(struct sb_result_run *r)
     p->running = p->threads;
     p->final = true;
     p->whole = &r->snap;
-    p->stats = &r->stats;
+    p->stats = r->stats;
     p->warmup = json_is_true(json_object_get(r->json, "warmup"));
     p->failure = json_string_value(json_object_get(end, "failure"));
 }
@@ -771,8 +570,8 @@ static unsigned find_workload(const struct sb_result_run *r, const char *name)
     unsigned i = 0;
 
     while (
-        i < r->snap.nops && (r->stats.op[i].kind != SB_OP_WORKLOAD || !name ||
-                                strcmp(r->stats.op[i].name, name) != 0))
+        i < r->snap.nops && (r->stats->op[i].kind != SB_OP_WORKLOAD || !name ||
+                                strcmp(r->stats->op[i].name, name) != 0))
         i++;
     return i;
 }
@@ -838,7 +637,7 @@ static int read_stage(struct sb_result_run *r, unsigned i, const json_t *o,
     sb_report_fill(
         p, &r->stage_snap[i], r->report.threads, open_loop, start + seconds);
     p->interval_s = seconds;
-    p->stats = &r->stats;
+    p->stats = r->stats;
     p->stage = i;
     p->stage_name = name ? name : "";
     read_range(o, "threads", &users[0], &users[1]);
@@ -926,8 +725,6 @@ static int result_totals(struct sb_result_run *r, struct sb_err *err)
     if (rc == 0)
         rc = read_users(&r->snap, json_object_get(r->json, "users"), err);
     if (rc == 0)
-        rc = read_operations(r, err);
-    if (rc == 0)
         rc = read_errors(r, err);
     if (rc == 0)
         rc = result_metrics(r, err);
@@ -966,7 +763,7 @@ unsigned sb_result_column(const struct sb_result_run *r, const char *group,
 
 double sb_result_value(const struct sb_result_run *r, size_t row, unsigned col)
 {
-    const struct sb_rows *rows = r->intervals;
+    const struct sb_rows *rows = &r->intervals;
 
     if (row >= rows->nrows)
         return NAN;
@@ -993,8 +790,6 @@ const char *sb_result_option(const struct sb_result_run *r, const char *name)
     }
     return NULL;
 }
-
-#define OPERATIONS_MARK "\"operations\":"
 
 // Text ------------------------------------------------------------------------
 
@@ -1035,237 +830,330 @@ static int read_text(
     return b->data ? 0 : sb_err_set(err, SB_EUSAGE, "%s is empty", path);
 }
 
-static struct sb_rows *new_block(struct sb_result_file *f)
-{
-    struct sb_rows *block = sb_array_least(
-        f->block, &f->nblocks, f->nblocks + 1, sizeof(*block));
-
-    if (!block)
-        return NULL;
-    f->block = block;
-    return &block[f->nblocks - 1];
-}
-
-static void free_blocks(struct sb_result_file *f)
-{
-    for (unsigned i = 0; i < f->nblocks; i++)
-        sb__rows_done(&f->block[i]);
-    free(f->block);
-    f->block = NULL;
-    f->nblocks = 0;
-}
-
-// Copies the document to `rest`; each list of rows is read into a block, and
-// replaced by [number of the block]. SB_EUSAGE: the file has another layout.
-static int take_rows(
-    struct sb_result_file *f, const char *text, struct sb_buf *rest)
-{
-    const char *p = text, *mark;
-
-    while ((mark = strstr(p, SB__ROWS_MARK))) {
-        struct sb_rows *block = new_block(f);
-        int rc;
-
-        if (!block)
-            return SB_ENOMEM;
-        sb_buf_add(rest, p, (size_t)(mark - p));
-        sb_buf_addf(rest, "\"rows\":[%u", f->nblocks - 1);
-        p = mark + strlen(SB__ROWS_MARK);
-        rc = sb__rows_read(block, &p);
-        if (rc)
-            return rc;
-    }
-    sb_buf_adds(rest, p);
-    return rest->failed ? SB_ENOMEM : 0;
-}
-
-// Returns the "]" of the list that begins behind its "[" at p. NULL: there is
-// none.
-static const char *list_end(const char *p)
-{
-    bool quoted = false;
-    int depth = 1;
-
-    for (; *p; p++) {
-        if (quoted && *p == '\\' && p[1])
-            p++;
-        else if (*p == '"')
-            quoted = !quoted;
-        else if (!quoted && (*p == '[' || *p == '{'))
-            depth++;
-        else if (!quoted && (*p == ']' || *p == '}') && --depth == 0)
-            return p;
-    }
-    return NULL;
-}
-
-// Copies the document to `rest`; each list of operations, which Jansson would
-// need ten times its size for, is replaced by [its number in f->list].
-static int take_operations(
-    struct sb_result_file *f, const char *text, struct sb_buf *rest)
-{
-    const char *p = text, *begin, *end;
-
-    while ((begin = strstr(p, OPERATIONS_MARK))) {
-        begin += strlen(OPERATIONS_MARK);
-        begin += strspn(begin, " ");
-        end = *begin == '[' ? list_end(begin + 1) : NULL;
-        if (!end)
-            return SB_EUSAGE;
-        const char **list = sb_array_least(
-            f->list, &f->nlists, f->nlists + 1, sizeof(*list));
-        if (!list)
-            return SB_ENOMEM;
-        f->list = list;
-        list[f->nlists - 1] = begin + 1;
-        sb_buf_add(rest, p, (size_t)(begin - p));
-        sb_buf_addf(rest, "[%u", f->nlists - 1);
-        p = end;
-    }
-    sb_buf_adds(rest, p);
-    return rest->failed ? SB_ENOMEM : 0;
-}
-
-static void free_text(struct sb_result_file *f)
-{
-    free(f->text);
-    free(f->list);
-    f->text = NULL;
-    f->list = NULL;
-    f->nlists = 0;
-}
-
 static int not_a_result(const char *path, struct sb_err *err)
 {
     return sb_err_set(err, SB_EUSAGE,
         "%s is not a result file (written by --report=json=FILE)", path);
 }
 
-static int parse(
-    struct sb_result_file *f, const char *text, size_t len, struct sb_err *err)
+// The error of a text that could not be parsed.
+static int explain(
+    const char *path, const struct sb_buf *text, struct sb_err *err)
 {
+    const char *first = text->data + strspn(text->data, " \t\r\n");
     json_error_t why;
-    const char *first = text + strspn(text, " \t\r\n");
 
-    f->json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
-    if (f->json)
-        return 0;
-    if (*first != '{')
-        return not_a_result(f->path, err);
     if (strncmp(first, "{\"line\":", 8) == 0)
         return sb_err_set(err, SB_EUSAGE,
             "%s is not a result file: it was written by --report=ndjson=FILE; "
             "use the file of --report=json=FILE",
-            f->path);
-    if (json_error_code(&why) != json_error_premature_end_of_input)
-        return sb_err_set(err, SB_EUSAGE,
-            "%s is not valid JSON: line %d, column %d: %s", f->path, why.line,
-            why.column, why.text);
-    return sb_err_set(err, SB_EUSAGE,
-        "%s is not a complete JSON document: line %d, column %d: %s", f->path,
+            path);
+    json_t *whole = json_loadb(
+        text->data, text->len, JSON_REJECT_DUPLICATES, &why);
+
+    json_decref(whole);
+    if (whole || *first != '{')
+        return not_a_result(path, err);
+    return sb_err_set(err, SB_EUSAGE, "%s is not %s: line %d, column %d: %s",
+        path,
+        json_error_code(&why) == json_error_premature_end_of_input
+            ? "a complete JSON document"
+            : "valid JSON",
         why.line, why.column, why.text);
 }
 
-// Reads what is large, and then the rest. SB_EUSAGE: the file has another
-// layout, or is wrong.
-static int parse_parts(struct sb_result_file *f, const char *text)
-{
-    struct sb_buf some, rest;
-    int rc;
+// Reading ---------------------------------------------------------------------
+//
+// Jansson needs ten times the size of a list of numbers, and two seconds for
+// the ten million numbers of a day. So this parser follows the document down to
+// rows and operations, converts these one by one, and leaves all other values
+// to Jansson. The text may be formatted in any way.
 
-    sb_buf_init(&some, 0);
-    sb_buf_init(&rest, 0);
-    rc = take_operations(f, text, &some);
-    if (rc == 0)
-        rc = take_rows(f, some.data, &rest);
-    sb_buf_done(&some);
-    if (rc == 0)
-        rc = parse(f, rest.data, rest.len, NULL);
-    sb_buf_done(&rest);
+// Powers of ten that a double holds exactly.
+static const double powers[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8,
+    1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
+    1e22 };
+
+#define POWERS     (int)(sizeof(powers) / sizeof(powers[0]))
+#define DIGITS_MAX 15 // a double holds every integer of this length exactly
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// Adds the digits at *p to *mantissa. Returns their number.
+static int read_digits(const char **p, uint64_t *mantissa)
+{
+    const char *start = *p;
+
+    while (is_digit(**p)) {
+        if (*p - start < 2 * DIGITS_MAX)
+            *mantissa = *mantissa * 10 + (uint64_t)(**p - '0');
+        ++*p;
+    }
+    return (int)(*p - start);
+}
+
+// Reads the number at *p and moves *p behind it. With few digits and a small
+// exponent, one multiplication or division of exact values gives the nearest
+// double; all other numbers are left to strtod(). False: no number.
+static bool read_number(const char **p, double *value)
+{
+    const char *start = *p;
+    uint64_t mantissa = 0;
+    int exponent = 0, digits;
+    bool negative = **p == '-';
+
+    if (strncmp(start, "null", 4) == 0) {
+        *p += 4;
+        *value = NAN;
+        return true;
+    }
+    *p += negative;
+    digits = read_digits(p, &mantissa);
+    if (digits == 0)
+        return false;
+    if (**p == '.') {
+        ++*p;
+        int decimals = read_digits(p, &mantissa);
+        if (decimals == 0)
+            return false;
+        digits += decimals;
+        exponent = -decimals;
+    }
+    if ((**p | 32) == 'e' || digits > DIGITS_MAX || -exponent >= POWERS) {
+        char *end;
+
+        *value = strtod(start, &end);
+        *p = end;
+        return isfinite(*value);
+    }
+    *value = (double)mantissa / powers[-exponent];
+    if (negative)
+        *value = -*value;
+    return true;
+}
+
+struct reader {
+    struct sb_result_file *f;
+    const char *p, *end;  // the rest of the text, with NUL behind it
+    json_t *runs;         // the list in f->json
+    struct sb_rows *rows; // to which rows are added
+    struct sb_err *err;   // not filled if the text is not JSON
+};
+
+static struct sb_result_run *current_run(const struct reader *in)
+{
+    return &in->f->run[in->f->nruns - 1];
+}
+
+static bool next_is(struct reader *in, char c)
+{
+    while (*in->p == ' ' || *in->p == '\n' || *in->p == '\r' || *in->p == '\t')
+        in->p++;
+    return *in->p == c;
+}
+
+static bool skip_char(struct reader *in, char c)
+{
+    bool is = next_is(in, c);
+
+    in->p += is;
+    return is;
+}
+
+// NULL: not JSON.
+static json_t *parse_value(struct reader *in)
+{
+    json_error_t why;
+    json_t *value = json_loadb(in->p, (size_t)(in->end - in->p),
+        JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES,
+        &why);
+
+    in->p += value ? why.position : 0;
+    return value;
+}
+
+// item() parses each member of the list.
+static int parse_list(struct reader *in, int (*item)(struct reader *in))
+{
+    int rc = 0;
+
+    if (!skip_char(in, '['))
+        return SB_EUSAGE;
+    if (skip_char(in, ']'))
+        return 0;
+    do
+        rc = item(in);
+    while (rc == 0 && skip_char(in, ','));
+    return rc || skip_char(in, ']') ? rc : SB_EUSAGE;
+}
+
+// Parses the value of a member; *value becomes part of the object.
+typedef int member_fn(struct reader *in, const char *name, json_t **value);
+
+static int parse_member(struct reader *in, json_t *object, member_fn *member)
+{
+    json_t *name = next_is(in, '"') ? parse_value(in) : NULL;
+    const char *text = json_string_value(name);
+    json_t *value = NULL;
+    int rc = SB_EUSAGE;
+
+    if (text && skip_char(in, ':') && !json_object_get(object, text))
+        rc = member(in, text, &value);
+    if (value && json_object_set_new(object, text, value))
+        rc = SB_ENOMEM;
+    json_decref(name);
     return rc;
 }
 
-static int load_text(struct sb_result_file *f, FILE *in, struct sb_err *err)
+static int parse_object(struct reader *in, json_t *object, member_fn *member)
 {
-    struct sb_buf text;
-    int rc;
+    int rc = 0;
 
-    sb_buf_init(&text, 0);
-    rc = read_text(in, f->path, &text, err);
-    if (rc) {
-        sb_buf_done(&text);
-        return rc;
+    if (!skip_char(in, '{'))
+        return SB_EUSAGE;
+    if (skip_char(in, '}'))
+        return 0;
+    do
+        rc = parse_member(in, object, member);
+    while (rc == 0 && skip_char(in, ','));
+    return rc || skip_char(in, '}') ? rc : SB_EUSAGE;
+}
+
+static int parse_other(struct reader *in, json_t **value)
+{
+    *value = parse_value(in);
+    return *value ? 0 : SB_EUSAGE;
+}
+
+// *value is an empty list: its members are converted.
+static int parse_items(
+    struct reader *in, json_t **value, int (*item)(struct reader *in))
+{
+    *value = json_array();
+    return *value ? parse_list(in, item) : SB_ENOMEM;
+}
+
+static int parse_number(struct reader *in)
+{
+    struct sb_rows *r = in->rows;
+    double *v = sb_array_room(
+        r->value, &r->value_cap, r->nvalues, 1, sizeof(*v));
+
+    if (!v)
+        return SB_ENOMEM;
+    r->value = v;
+    bool text = next_is(in, '"');
+    const char *end = in->p;
+
+    if (text || !read_number(&end, &v[r->nvalues])) {
+        json_t *other = parse_value(in);
+
+        json_decref(other);
+        return other ? sb_err_set(in->err, SB_EUSAGE,
+                           "row %zu has a value that is not a number", r->nrows)
+                     : SB_EUSAGE;
     }
-    f->text = text.data;
-    rc = parse_parts(f, text.data);
-    if (rc == SB_ENOMEM)
-        sb_err_set(err, rc, "out of memory for %s", f->path);
-    // Errors are those of the text as it is.
-    if (rc == SB_EUSAGE) {
-        free_blocks(f);
-        rc = parse(f, text.data, text.len, err);
-        free_text(f);
-    }
+    in->p = end;
+    r->first[r->nrows] = ++r->nvalues;
+    return 0;
+}
+
+static int parse_row(struct reader *in)
+{
+    struct sb_rows *r = in->rows;
+    size_t *first = sb_array_room(
+        r->first, &r->row_cap, r->nrows, 2, sizeof(*first));
+
+    if (!first)
+        return SB_ENOMEM;
+    r->first = first;
+    r->first[r->nrows++] = r->nvalues;
+    r->first[r->nrows] = r->nvalues;
+    return parse_list(in, parse_number);
+}
+
+// A member of "intervals" or "histograms".
+static int parse_rows_member(
+    struct reader *in, const char *name, json_t **value)
+{
+    if (strcmp(name, "rows") == 0 && next_is(in, '['))
+        return parse_items(in, value, parse_row);
+    return parse_other(in, value);
+}
+
+static int parse_operation(struct reader *in)
+{
+    json_t *op = parse_value(in);
+    int rc = op ? result_numbers(op, in->err) : SB_EUSAGE;
+
+    if (rc == 0)
+        rc = read_operation(current_run(in), op, in->err);
+    json_decref(op);
     return rc;
+}
+
+static int parse_run_member(struct reader *in, const char *name, json_t **value)
+{
+    struct sb_result_run *r = current_run(in);
+    bool intervals = strcmp(name, "intervals") == 0;
+
+    if ((intervals || strcmp(name, "histograms") == 0) && next_is(in, '{')) {
+        in->rows = intervals ? &r->intervals : &r->histograms;
+        *value = json_object();
+        return *value ? parse_object(in, *value, parse_rows_member) : SB_ENOMEM;
+    }
+    if (strcmp(name, "operations") == 0 && next_is(in, '['))
+        return parse_items(in, value, parse_operation);
+    return parse_other(in, value);
+}
+
+static int parse_run(struct reader *in)
+{
+    struct sb_result_file *f = in->f;
+    struct sb_result_run *r = sb_array_least(
+        f->run, &f->nruns, f->nruns + 1, sizeof(*r));
+
+    if (!r)
+        return SB_ENOMEM;
+    f->run = r;
+    r += f->nruns - 1;
+    r->json = json_object();
+    r->stats = calloc(1, sizeof(*r->stats));
+    r->snap.op = calloc(SB_OPS_MAX, sizeof(*r->snap.op));
+    if (json_array_append_new(in->runs, r->json) || !r->snap.op || !r->stats ||
+        sb_stats_init(r->stats, 1, 1, false))
+        return SB_ENOMEM;
+    return parse_object(in, r->json, parse_run_member);
+}
+
+static int parse_document_member(
+    struct reader *in, const char *name, json_t **value)
+{
+    if (strcmp(name, "runs") != 0 || !next_is(in, '['))
+        return parse_other(in, value);
+    *value = in->runs = json_array();
+    return *value ? parse_list(in, parse_run) : SB_ENOMEM;
+}
+
+static int parse(
+    struct sb_result_file *f, const struct sb_buf *text, struct sb_err *err)
+{
+    struct reader in = {
+        .f = f, .p = text->data, .end = text->data + text->len, .err = err
+    };
+
+    f->json = json_object();
+    if (!f->json)
+        return SB_ENOMEM;
+    int rc = parse_object(&in, f->json, parse_document_member);
+
+    return rc || (next_is(&in, '\0') && in.p == in.end) ? rc : SB_EUSAGE;
 }
 
 // Runs ------------------------------------------------------------------------
-
-// Converts rows that Jansson read.
-static int convert(
-    struct sb_result_file *f, const json_t *rows, struct sb_err *err)
-{
-    struct sb_rows *block = new_block(f);
-    int rc = block ? 0 : SB_ENOMEM;
-
-    for (size_t i = 0; rc == 0 && i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-
-        rc = rows_begin(block);
-        for (size_t n = 0; rc == 0 && n < json_array_size(row); n++) {
-            const json_t *v = json_array_get(row, n);
-
-            if (!json_is_number(v) && !json_is_null(v))
-                return sb_err_set(err, SB_EUSAGE,
-                    "%s: row %zu has a value that is not a number", f->path,
-                    i + 1);
-            rc = rows_value(
-                block, json_is_number(v) ? json_number_value(v) : NAN);
-        }
-    }
-    return rc ? sb_err_set(err, rc, "out of memory for %s", f->path) : 0;
-}
-
-// The number of the block with the rows of `member`, converted if necessary.
-static int find_block(struct sb_result_file *f, const json_t *run,
-    const char *member, unsigned *block, struct sb_err *err)
-{
-    json_t *rows = json_object_get(json_object_get(run, member), "rows");
-    json_t *first = json_array_get(rows, 0);
-
-    if (json_is_integer(first) && json_array_size(rows) == 1 &&
-        json_integer_value(first) >= 0 &&
-        json_integer_value(first) < (json_int_t)f->nblocks) {
-        *block = (unsigned)json_integer_value(first);
-        return 0;
-    }
-    *block = f->nblocks;
-    return convert(f, rows, err);
-}
-
-// The text of the operations of a run; NULL if they are in the document.
-static const char *find_operations(
-    const struct sb_result_file *f, const json_t *run)
-{
-    json_t *list = json_object_get(run, "operations");
-    json_t *first = json_array_get(list, 0);
-
-    if (!json_is_integer(first) || json_array_size(list) != 1 ||
-        json_integer_value(first) < 0 ||
-        json_integer_value(first) >= (json_int_t)f->nlists)
-        return NULL;
-    return f->list[json_integer_value(first)];
-}
 
 static int read_columns(struct sb_result_run *r)
 {
@@ -1308,7 +1196,7 @@ static int check_rows(const struct sb_result_run *r, struct sb_err *err)
                                                              : SB__LARGEST;
 
         for (size_t row = 0;
-             is_positive(&r->col[i]) && row < r->intervals->nrows; row++) {
+             is_positive(&r->col[i]) && row < r->intervals.nrows; row++) {
             double v = sb_result_value(r, row, i);
 
             if (v < 0 || v > most)
@@ -1320,63 +1208,38 @@ static int check_rows(const struct sb_result_run *r, struct sb_err *err)
     return 0;
 }
 
-static int read_run(
-    struct sb_result_file *f, struct sb_result_run *r, struct sb_err *err)
+static int read_run(struct sb_result_run *r, struct sb_err *err)
 {
-    struct sb_err why = { 0 };
     int rc = read_columns(r);
 
     if (rc == 0)
-        rc = result_numbers(r->json, &why);
+        rc = result_numbers(r->json, err);
     if (rc == 0)
-        rc = check_rows(r, &why);
+        rc = check_rows(r, err);
     if (rc == 0 && json_is_object(json_object_get(r->json, "counters")))
-        rc = result_totals(r, &why);
-    if (rc == SB_ENOMEM)
-        return sb_err_set(err, rc, "out of memory for %s", f->path);
-    return rc ? sb_err_set(err, rc, "%s: %.300s", f->path, why.msg) : 0;
-}
-
-static int read_runs(struct sb_result_file *f, struct sb_err *err)
-{
-    json_t *runs = json_object_get(f->json, "runs");
-    size_t n = json_array_size(runs);
-    unsigned *block = calloc(2 * n + 1, sizeof(*block));
-    int rc = 0;
-
-    f->run = calloc(n ? n : 1, sizeof(*f->run));
-    if (!f->run || !block)
-        rc = sb_err_set(err, SB_ENOMEM, "out of memory for %s", f->path);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        f->run[i].json = json_array_get(runs, i);
-        f->run[i].operations = find_operations(f, f->run[i].json);
-        f->nruns = (unsigned)i + 1;
-        rc = find_block(f, f->run[i].json, "intervals", &block[2 * i], err);
-        if (rc == 0)
-            rc = find_block(
-                f, f->run[i].json, "histograms", &block[2 * i + 1], err);
-    }
-    // Blocks do not move any more.
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        assert(block[2 * i] < f->nblocks && block[2 * i + 1] < f->nblocks);
-        f->run[i].intervals = &f->block[block[2 * i]];
-        f->run[i].histograms = &f->block[block[2 * i + 1]];
-        rc = read_run(f, &f->run[i], err);
-        f->run[i].operations = NULL;
-    }
-    free(block);
+        rc = result_totals(r, err);
     return rc;
 }
 
-static int read_document(struct sb_result_file *f, struct sb_err *err)
+static int read_document(
+    struct sb_result_file *f, const struct sb_buf *text, struct sb_err *err)
 {
-    if (strcmp(sb_result_member(f->json, "format"), "sysbench-result") != 0)
+    struct sb_err why = { 0 };
+    int rc = parse(f, text, &why);
+
+    if (rc == SB_EUSAGE && !why.code)
+        return explain(f->path, text, err);
+    if (rc == 0 &&
+        strcmp(sb_result_member(f->json, "format"), "sysbench-result") != 0)
         return not_a_result(f->path, err);
     f->version = (int)json_integer_value(json_object_get(f->json, "version"));
-    if (f->version < 1)
-        return sb_err_set(
-            err, SB_EUSAGE, "%s: \"version\" is not a number above 0", f->path);
-    return read_runs(f, err);
+    if (rc == 0 && f->version < 1)
+        rc = sb_err_set(&why, SB_EUSAGE, "\"version\" is not a number above 0");
+    for (unsigned i = 0; rc == 0 && i < f->nruns; i++)
+        rc = read_run(&f->run[i], &why);
+    if (rc == SB_ENOMEM)
+        return sb_err_set(err, rc, "out of memory for %s", f->path);
+    return rc ? sb_err_set(err, rc, "%s: %.300s", f->path, why.msg) : 0;
 }
 
 int sb_result_read(
@@ -1402,14 +1265,22 @@ int sb_result_read(
 int sb_result_read_from(
     struct sb_result_file *f, FILE *in, const char *path, struct sb_err *err)
 {
-    int rc;
+    struct sb_buf text;
 
     *f = (struct sb_result_file){ .path = path };
-    rc = load_text(f, in, err);
+    sb_buf_init(&text, 0);
+    int rc = read_text(in, path, &text, err);
+
     if (rc == 0)
-        rc = read_document(f, err);
-    free_text(f);
+        rc = read_document(f, &text, err);
+    sb_buf_done(&text);
     return rc;
+}
+
+static void free_rows(struct sb_rows *r)
+{
+    free(r->value);
+    free(r->first);
 }
 
 void sb_result_done(struct sb_result_file *f)
@@ -1423,10 +1294,13 @@ void sb_result_done(struct sb_result_file *f)
         free(f->run[i].col);
         free(f->run[i].trials);
         sb_snap_done(&f->run[i].snap);
-        sb_stats_done(&f->run[i].stats);
+        if (f->run[i].stats)
+            sb_stats_done(f->run[i].stats);
+        free(f->run[i].stats);
+        free_rows(&f->run[i].intervals);
+        free_rows(&f->run[i].histograms);
     }
     free(f->run);
-    free_blocks(f);
     json_decref(f->json);
     memset(f, 0, sizeof(*f));
 }

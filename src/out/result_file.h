@@ -24,14 +24,13 @@ struct sb_result_column {
 
 struct sb_result_run {
     json_t *json; // without rows and operations; borrowed from the file
-    const char *operations; // their text, while the file is read, or NULL
-    struct sb_rows *intervals, *histograms;
+    struct sb_rows intervals, histograms;
     struct sb_result_column *col;
     unsigned ncols;
     // The totals, if has_totals; otherwise no event was started.
     bool has_totals;
     struct sb_snap snap;
-    struct sb_stats stats;   // for the names of operations and metrics only
+    struct sb_stats *stats;  // for the names of operations and metrics only
     struct sb_report report; // of the whole run; points to snap and stats
     struct sb_report *stage; // report.stages, with the snapshots behind them
     struct sb_snap *stage_snap;
@@ -45,11 +44,6 @@ struct sb_result_file {
     const char *path; // as given; the caller's
     json_t *json;     // the document without rows and operations
     int version;
-    struct sb_rows *block; // of the whole document
-    unsigned nblocks;
-    char *text;        // the document, while it is read
-    const char **list; // in it: the lists of operations
-    unsigned nlists;
     struct sb_result_run *run;
     unsigned nruns;
 };

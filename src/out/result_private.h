@@ -11,13 +11,6 @@
 #define SB__LARGEST 9007199254740992.0
 // 2^63 ns: the maximum of a time, and of a sum of times.
 #define SB__LONGEST 9223372036854775808.0
-// What follows the name of a list of rows on its line.
-#define SB__ROWS_MARK "\"rows\":[\n"
-
-void sb__rows_done(struct sb_rows *r);
-// Reads rows of text, one per line, and moves *p to the "]" behind them. The
-// text ends with NUL. SB_EUSAGE: not written by out/json.c. SB_ENOMEM.
-int sb__rows_read(struct sb_rows *r, const char **p);
 
 // json_parts.c. Fills the search of a run and its report: 0 or SB_ENOMEM.
 int sb__result_read_search(struct sb_result_run *r);

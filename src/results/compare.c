@@ -96,7 +96,7 @@ static void without_cut_short(
     unsigned time = sb_result_column(r, "run", "", "time");
     double sum = 0;
 
-    for (size_t i = 0; i < r->intervals->nrows; i++)
+    for (size_t i = 0; i < r->intervals.nrows; i++)
         if (sb_result_value(r, i, time) > 0)
             sum += sb_result_value(r, i, failed);
     double cut = cut_short(r, sum);
@@ -124,8 +124,8 @@ static size_t add_stretches(
     assert(work < sizeof(column) / sizeof(column[0]) && column[work]);
     unsigned n = sb_result_column(r, "run", "", column[work]);
 
-    for (size_t i = 0; i < r->intervals->nrows; i++) {
-        struct sb_share *p = &part[i * STRETCHES / r->intervals->nrows];
+    for (size_t i = 0; i < r->intervals.nrows; i++) {
+        struct sb_share *p = &part[i * STRETCHES / r->intervals.nrows];
 
         if (!(sb_result_value(r, i, time) > 0)) // warm-up
             continue;
@@ -559,7 +559,7 @@ static void add_figure(struct sb__comparison *c, const char *group,
 static bool has_operation(const struct sb_side *s, const char *name)
 {
     for (unsigned i = 0; i < s->run[0]->snap.nops; i++)
-        if (strcmp(s->run[0]->stats.op[i].name, name) == 0)
+        if (strcmp(s->run[0]->stats->op[i].name, name) == 0)
             return s->run[0]->snap.op[i].count >= EXECUTIONS_MIN;
     return false;
 }
@@ -574,7 +574,7 @@ static void choose_figures(struct sb__comparison *c)
     for (int i = 0; i < 4; i++)
         add_figure(c, "run", "", c->open_loop ? open[i] : closed[i]);
     for (unsigned i = 0; i < r->snap.nops; i++) {
-        const char *name = r->stats.op[i].name;
+        const char *name = r->stats->op[i].name;
 
         if (!has_operation(&c->a, name) || !has_operation(&c->b, name))
             continue;

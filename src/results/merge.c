@@ -553,7 +553,7 @@ static int add_all(struct merge *m, struct sb_err *err)
         return sb_err_set(err, rc, "out of memory");
     for (unsigned i = 0; rc == 0 && i < m->nruns; i++)
         rc = sb_snap_add(&m->snap, &m->stats, &m->run[i]->snap,
-            &m->run[i]->stats, (uint64_t)(m->offset[i] * 1e9), err);
+            m->run[i]->stats, (uint64_t)(m->offset[i] * 1e9), err);
     if (rc == 0)
         rc = add_stages(m, err);
     if (rc == 0 && sb_merge_rows_init(&m->rows, m->run, m->offset, m->nruns,

@@ -105,7 +105,7 @@ static void find_slot(
     double slot = floor(m->offset[k] / m->interval + 0.5) +
                   floor(end / m->interval + ROUNDING) - 1;
 
-    if (c->row >= r->intervals->nrows)
+    if (c->row >= r->intervals.nrows)
         c->slot = INFINITY;
     else
         c->slot = slot > before ? slot : before + 1;
@@ -118,7 +118,7 @@ static size_t first_measured(const struct sb_result_run *r)
     unsigned time = run_column(r, "time");
     size_t row = 0;
 
-    while (row < r->intervals->nrows && sb_result_value(r, row, time) <= 0)
+    while (row < r->intervals.nrows && sb_result_value(r, row, time) <= 0)
         row++;
     return row;
 }
@@ -236,7 +236,7 @@ static void add_row(
 {
     const struct sb_result_run *r = m->run[k];
     unsigned time = run_column(r, "time");
-    size_t length = r->intervals->first[row + 1] - r->intervals->first[row];
+    size_t length = r->intervals.first[row + 1] - r->intervals.first[row];
 
     // Columns that came later are missing, rather than unknown.
     for (unsigned i = 0; i < r->ncols && i < length; i++) {
@@ -360,7 +360,7 @@ int sb_merge_rows_heat(void *arg, FILE *out, struct sb_err *err)
         for (unsigned k = 0; k < m->nruns; k++) {
             if (c[k].slot > slot)
                 continue;
-            add_heat(m->run[k]->histograms, c[k].row, heat);
+            add_heat(&m->run[k]->histograms, c[k].row, heat);
             next_row(m, k, &c[k]);
         }
         sb_buf_clear(&line);

@@ -325,7 +325,7 @@ static const struct sb_snap_op *find_op(
     const struct sb_result_run *r, const char *name)
 {
     for (unsigned i = 0; i < r->snap.nops; i++)
-        if (strcmp(r->stats.op[i].name, name) == 0)
+        if (strcmp(r->stats->op[i].name, name) == 0)
             return &r->snap.op[i];
     return NULL;
 }
@@ -389,7 +389,7 @@ static size_t collect(const struct sb_result_run *r, const struct sb_figure *f,
     size_t n = 0;
 
     find_source(&c, r, f);
-    for (size_t i = 0; i < r->intervals->nrows; i++) {
+    for (size_t i = 0; i < r->intervals.nrows; i++) {
         double length = sb_result_value(r, i, c.seconds);
 
         if (!(sb_result_value(r, i, c.time) > 0) || !(length > nominal / 2))
@@ -405,7 +405,7 @@ static size_t collect(const struct sb_result_run *r, const struct sb_figure *f,
 int sb_result_run_mean(const struct sb_result_run *r, const struct sb_figure *f,
     struct sb_mean *mean)
 {
-    size_t rows = r->intervals->nrows + 1;
+    size_t rows = r->intervals.nrows + 1;
     double *value = malloc(2 * rows * sizeof(*value));
 
     if (!value)

@@ -73,7 +73,7 @@ static void add_metrics(struct sb_sweep_figures *f, struct sb_sweep_point *p,
 
         if (m->kind != SB_METRIC_DISTRIBUTION)
             continue;
-        at = metric_of(f, &run->stats.metrics.metric[i]);
+        at = metric_of(f, &run->stats->metrics.metric[i]);
         if (at == SB_SWEEP_METRICS_MAX)
             continue;
         p->metric_sum[at] += m->value;

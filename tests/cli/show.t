@@ -311,7 +311,7 @@ text, and not ten times as much.
   >     print(used, size)"
   $ sed 's/"operation19999",/"operation19999" /' many.json >comma.json
   $ sysbench show comma.json
-  FATAL: comma.json: an operation is not valid JSON: '}' expected near '"kind"'
+  FATAL: comma.json is not valid JSON: line 1, column *: '}' expected near '"kind"' (glob)
   [1]
   $ sysbench show "$(printf 'no\nfile')"
   FATAL: cannot read no file: No such file or directory

@@ -21,7 +21,7 @@ static void merge(const struct sb_result_run *r)
     if (sb_stats_init(&stats, 1, 1, false))
         abort();
     for (int i = 0; i < 2; i++)
-        if (sb_snap_add(&sum, &stats, &r->snap, &r->stats, 1, &err))
+        if (sb_snap_add(&sum, &stats, &r->snap, r->stats, 1, &err))
             abort(); // the kinds of its metrics are its own
     sb_snap_done(&sum);
     sb_stats_done(&stats);
@@ -46,11 +46,11 @@ static void use(const struct sb_result_run *r)
 {
     double sum = 0;
 
-    for (size_t row = 0; row <= r->intervals->nrows; row++)
+    for (size_t row = 0; row <= r->intervals.nrows; row++)
         for (unsigned i = 0; i <= r->ncols; i++)
             sum += sb_result_value(r, row, i);
-    for (size_t i = 0; i < r->histograms->nvalues; i++)
-        sum += r->histograms->value[i];
+    for (size_t i = 0; i < r->histograms.nvalues; i++)
+        sum += r->histograms.value[i];
     sum += sb_result_option(r, "threads") != NULL;
     if (r->has_totals)
         sum += totals(r);

@@ -58,7 +58,7 @@ static void several_runs(void)
     CHECK_STR(err.msg, "");
     CHECK_INT(f.nruns, 2);
     CHECK_STR(sb_result_text(&f.run[1], "test"), "b");
-    CHECK_INT(f.run[1].intervals->nrows, 2);
+    CHECK_INT(f.run[1].intervals.nrows, 2);
     CHECK_NEAR(sb_result_value(&f.run[1], 1, 0), 2, 0);
     sb_result_done(&f);
     free_run(&a);

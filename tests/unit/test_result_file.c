@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 #include "check_folder.h"
 #include "out/result_file.h"
-#include "out/result_private.h"
 
 static void put(const char *path, const char *text)
 {
@@ -14,24 +14,44 @@ static void put(const char *path, const char *text)
     fclose(f);
 }
 
-static void check_rows(const char *text, size_t nrows, size_t nvalues)
-{
-    struct sb_rows r = { 0 };
-    const char *p = text;
+#define HEAD                                                        \
+    "{\"format\":\"sysbench-result\",\"version\":1,\"program\":{}," \
+    "\"runs\":[{\"test\":\"t\",\"threads\":2,\"intervals\":{\"rows\":[\n"
+#define COLUMNS                                                             \
+    "],\"columns\":[{\"group\":\"run\",\"name\":\"\",\"figure\":\"time\"}," \
+    "{\"group\":\"operation\",\"name\":\"a\",\"figure\":\"p99\"}]},"        \
+    "\"histograms\":{\"rows\":[\n[71,3,4],\n[]\n]},"
 
-    CHECK_INT(sb__rows_read(&r, &p), 0);
-    CHECK_STR(p, "]");
-    CHECK_INT(r.nrows, nrows);
-    CHECK_INT(r.nvalues, nvalues);
-    sb__rows_done(&r);
+// Reads a file with these rows of intervals, and checks their number.
+static void read_rows(
+    struct sb_result_file *f, const char *rows, size_t nrows, size_t nvalues)
+{
+    struct sb_err err = { 0 };
+    char text[1024];
+
+    snprintf(text, sizeof(text), HEAD "%s" COLUMNS "\"end\":{}}]}", rows);
+    put("rows.json", text);
+    CHECK_INT(sb_result_read(f, "rows.json", &err), 0);
+    CHECK_STR(err.msg, "");
+    CHECK_INT(f->run[0].intervals.nrows, nrows);
+    CHECK_INT(f->run[0].intervals.nvalues, nvalues);
 }
 
-static void rows_of_any_length(void)
+static void rows_of_any_length_and_layout(void)
 {
-    check_rows("]", 0, 0);
-    check_rows("[]\n]", 1, 0);
-    check_rows("[1],\n[]\n]", 2, 1);
-    check_rows("[1,2,3],\n[4,null]\n]", 2, 5);
+    static const struct {
+        const char *text;
+        size_t nrows, nvalues;
+    } rows[] = { { "", 0, 0 }, { "[]\n", 1, 0 }, { "[1],\n[]\n", 2, 1 },
+        { "[1,2,3],\n[4,null]\n", 2, 5 }, { "[1,2],[3,4]", 2, 4 },
+        { " [ 1 , null ]\r\n,\t[\n 2\n] ", 2, 3 } };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct sb_result_file f;
+
+        read_rows(&f, rows[i].text, rows[i].nrows, rows[i].nvalues);
+        sb_result_done(&f);
+    }
 }
 
 // Numbers are exactly those that strtod() returns.
@@ -43,45 +63,38 @@ static void numbers_are_exact(void)
         "9007199254740993", "3.141592653589793238462643383279" };
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct sb_rows r = { 0 };
+        struct sb_result_file f;
         char line[64];
-        const char *p = line;
 
-        snprintf(line, sizeof(line), "[%s]\n]", texts[i]);
-        CHECK_INT(sb__rows_read(&r, &p), 0);
-        CHECK_INT(r.nvalues, 1);
-        CHECK_NEAR(r.value[0], strtod(texts[i], NULL), 0);
-        sb__rows_done(&r);
+        snprintf(line, sizeof(line), "[%s]\n", texts[i]);
+        read_rows(&f, line, 1, 1);
+        CHECK_NEAR(sb_result_value(&f.run[0], 0, 0), strtod(texts[i], NULL), 0);
+        sb_result_done(&f);
     }
 }
 
-// Anything else is left to Jansson, which says what is wrong.
-static void other_layouts_are_rejected(void)
+// The message has the line and the column.
+static void rows_that_are_not_json(void)
 {
-    static const char *const texts[] = { "", "[", "[1", "[1,", "[1,]\n]",
-        "[,1]\n]", "[1]", "[1],", "[1]]", "[1],\n", "[ 1]\n]", "[1 ]\n]",
-        "[+1]\n]", "[.5]\n]", "[1.]\n]", "[1e999]\n]", "[nan]\n]", "[0x10]\n]",
-        "[\"a\"]\n]", "[1]\n\n]", "[-]\n]" };
+    static const char *const texts[] = { "[", "[1", "[1,", "[1,]", "[,1]",
+        "[1],", "[1]]", "[+1]", "[.5]", "[1.]", "[1e999]", "[1e]", "[nan]",
+        "[0x10]", "[-]", "[-\"a\"]", "[1 2]", "[1][2]", "[1],\v[2]" };
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct sb_rows r = { 0 };
-        const char *p = texts[i];
-        int rc = sb__rows_read(&r, &p);
+        struct sb_result_file f;
+        struct sb_err err = { 0 };
+        char text[1024];
 
-        if (rc != SB_EUSAGE)
-            printf("# row %zu: %s\n", i, texts[i]);
-        CHECK_INT(rc, SB_EUSAGE);
-        sb__rows_done(&r);
+        snprintf(
+            text, sizeof(text), HEAD "%s" COLUMNS "\"end\":{}}]}", texts[i]);
+        put("rows.json", text);
+        CHECK_INT(sb_result_read(&f, "rows.json", &err), SB_EUSAGE);
+        if (!strstr(err.msg, "rows.json is not valid JSON: line "))
+            printf("# rows %s: %s\n", texts[i], err.msg);
+        CHECK(strstr(err.msg, "rows.json is not valid JSON: line "));
+        sb_result_done(&f);
     }
 }
-
-#define HEAD                                                        \
-    "{\"format\":\"sysbench-result\",\"version\":1,\"program\":{}," \
-    "\"runs\":[{\"test\":\"t\",\"threads\":2,\"intervals\":{\"rows\":[\n"
-#define COLUMNS                                                             \
-    "],\"columns\":[{\"group\":\"run\",\"name\":\"\",\"figure\":\"time\"}," \
-    "{\"group\":\"operation\",\"name\":\"a\",\"figure\":\"p99\"}]},"        \
-    "\"histograms\":{\"rows\":[\n[71,3,4],\n[]\n]},"
 
 static void intervals(void)
 {
@@ -100,8 +113,8 @@ static void intervals(void)
     CHECK(isnan(sb_result_value(&f.run[0], 0, p99)));
     CHECK_NEAR(sb_result_value(&f.run[0], 1, p99), 0.5, 0);
     CHECK(isnan(sb_result_value(&f.run[0], 2, p99)));
-    CHECK_INT(f.run[0].histograms->nrows, 2);
-    CHECK_INT(f.run[0].histograms->nvalues, 3);
+    CHECK_INT(f.run[0].histograms.nrows, 2);
+    CHECK_INT(f.run[0].histograms.nvalues, 3);
     sb_result_done(&f);
 }
 
@@ -118,10 +131,42 @@ static void formatted_by_another_program(void)
         " \"version\": 1, \"format\": \"sysbench-result\"}\n");
     CHECK_INT(sb_result_read(&f, "other.json", &err), 0);
     CHECK_STR(err.msg, "");
-    CHECK_INT(f.run[0].intervals->nrows, 2);
+    CHECK_INT(f.run[0].intervals.nrows, 2);
     CHECK_NEAR(sb_result_value(&f.run[0], 1, 0), 2, 0);
     CHECK(isnan(sb_result_value(&f.run[0], 1, 1)));
-    CHECK_INT(f.run[0].histograms->nvalues, 3);
+    CHECK_INT(f.run[0].histograms.nvalues, 3);
+    sb_result_done(&f);
+}
+
+// Texts that look like rows or operations, and lists with these names that
+// belong to something else.
+static void rows_elsewhere(void)
+{
+    struct sb_result_file f;
+    struct sb_err err = { 0 };
+
+    put("elsewhere.json",
+        "{\"format\":\"sysbench-result\",\"version\":1,\"rows\":[\n1],"
+        "\"program\":{\"runs\":[1],\"rows\":[\n[1]\n]},\"runs\":[{"
+        "\"labels\":{\"operations\":\"[\",\"rows\":\"[\\n[1]\\n]\","
+        "\"a\\\"rows\\\":[\\n\":\"\\\"intervals\\\":{\\\"rows\\\":[\\n\"},"
+        "\"marks\":[{\"operations\":[\"x\"],\"intervals\":{\"rows\":[\n7]}}],"
+        "\"rows\":[\n[1,2]\n],\"histograms\":null,"
+        "\"intervals\":{\"missing\":1,\"rows\":[\n[5]\n],"
+        "\"more\":{\"rows\":[\n[6]\n]}}},"
+        "{\"test\":\"second\",\"intervals\":{\"rows\":[[8],[9]]}}]}");
+    CHECK_INT(sb_result_read(&f, "elsewhere.json", &err), 0);
+    CHECK_STR(err.msg, "");
+    CHECK_INT(f.nruns, 2);
+    CHECK_INT(f.run[0].intervals.nrows, 1);
+    CHECK_NEAR(f.run[0].intervals.value[0], 5, 0);
+    CHECK_INT(f.run[0].histograms.nrows, 0);
+    CHECK_INT(f.run[1].intervals.nrows, 2);
+    CHECK_STR(sb_result_text(&f.run[1], "test"), "second");
+    json_t *labels = json_object_get(f.run[0].json, "labels");
+    CHECK_STR(sb_result_member(labels, "rows"), "[\n[1]\n]");
+    json_t *mark = json_array_get(json_object_get(f.run[0].json, "marks"), 0);
+    CHECK_INT(json_array_size(json_object_get(mark, "operations")), 1);
     sb_result_done(&f);
 }
 
@@ -230,13 +275,23 @@ static void bad_file(const char *text, const char *message)
     sb_result_done(&f);
 }
 
-// Values instead of rows, which no reporter writes.
-static void numbers_are_no_rows(void)
+// Other values instead of rows, which no reporter writes.
+static void values_are_no_rows(void)
 {
-    static const char *const texts[] = { "[-1]", "[0]", "[7]", "[1e300]",
-        "[\"x\"]", "{}", "null", "[[null]]" };
+    static const struct {
+        const char *text, *message;
+    } values[] = { { "{}", "" }, { "null", "" }, { "7", "" },
+        { "[[null]]", "" },
+        { "[-1]", "numbers.json is not a result file (written by "
+                  "--report=json=FILE)" },
+        { "[\"x\"]", "numbers.json is not a result file (written by "
+                     "--report=json=FILE)" },
+        { "[[\"x\"]]", "numbers.json: row 1 has a value that is not a number" },
+        { "[[1],[1,true]]",
+            "numbers.json: row 2 has a value that is not a number" },
+        { "[[[1]]]", "numbers.json: row 1 has a value that is not a number" } };
 
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         struct sb_result_file f;
         struct sb_err err = { 0 };
         char text[256];
@@ -245,10 +300,12 @@ static void numbers_are_no_rows(void)
             "{\"format\":\"sysbench-result\",\"version\":1,"
             "\"runs\":[{\"intervals\":{\"rows\":%s},\"histograms\":{\"rows\":%"
             "s}}]}",
-            texts[i], texts[i]);
+            values[i].text, values[i].text);
         put("numbers.json", text);
-        CHECK_INT(sb_result_read(&f, "numbers.json", &err), 0);
-        CHECK(isnan(sb_result_value(&f.run[0], 0, 0)));
+        CHECK_INT(sb_result_read(&f, "numbers.json", &err),
+            *values[i].message ? SB_EUSAGE : 0);
+        CHECK_STR(err.msg, values[i].message);
+        CHECK(*values[i].message || isnan(sb_result_value(&f.run[0], 0, 0)));
         sb_result_done(&f);
     }
 }
@@ -267,6 +324,14 @@ static void wrong_files_are_explained(void)
     bad_file("{\"format\":",
         "bad.json is not a complete JSON document: line 1, "
         "column 10: unexpected token near end of file");
+    bad_file("{\"a\":1,\"b\":2,\"a\":3}",
+        "bad.json is not valid JSON: line 1, column 16: duplicate object key "
+        "near '\"a\"'");
+    bad_file("{\"runs\":[],\"runs\":[]}",
+        "bad.json is not valid JSON: line 1, column 17: duplicate object key "
+        "near '\"runs\"'");
+    bad_file("{} x", "bad.json is not valid JSON: line 1, column 4: end of "
+                     "file expected near 'x'");
     bad_file("a,b\n1,2\n", "bad.json is not a result file (written by "
                            "--report=json=FILE)");
     bad_file("{\"line\":\"run\"}\n{\"line\":\"interval\"}\n",
@@ -312,15 +377,16 @@ static void bad_metrics(void)
 CHECK_FILE
 {
     check_folder();
-    RUN(rows_of_any_length);
+    RUN(rows_of_any_length_and_layout);
     RUN(numbers_are_exact);
-    RUN(other_layouts_are_rejected);
+    RUN(rows_that_are_not_json);
     RUN(intervals);
     RUN(formatted_by_another_program);
+    RUN(rows_elsewhere);
     RUN(totals);
     RUN(metrics_and_stages);
     RUN(bad_metrics);
-    RUN(numbers_are_no_rows);
+    RUN(values_are_no_rows);
     RUN(wrong_files_are_explained);
     return check_done();
 }

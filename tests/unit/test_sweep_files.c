@@ -56,8 +56,8 @@ static void one_file_has_all_runs(void)
     CHECK_INT(f.nruns, 3);
     CHECK_STR(sb_result_text(&f.run[0], "test"), "t1");
     CHECK_STR(sb_result_text(&f.run[2], "test"), "t3");
-    CHECK_INT(f.run[0].intervals->nrows, 2);
-    CHECK_INT(f.run[1].intervals->nrows, 30000);
+    CHECK_INT(f.run[0].intervals.nrows, 2);
+    CHECK_INT(f.run[1].intervals.nrows, 30000);
     CHECK_STR(json_string_value(
                   json_object_get(json_object_get(f.json, "sweep"), "axis")),
         "threads");

@@ -73,51 +73,61 @@ class Lists {
     }
 }
 
+// Strings, with the colon behind the name of a member, and brackets: they say
+// where a value of a JSON text begins and ends.
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[[\]{}]/g;
+
+const ROWS = { intervals: Rows, histograms: Lists };
+
 // A result document as an object in which `rows` of intervals are Rows and those
-// of histograms Lists. The program writes one row per line after a line that
-// ends with "rows":[ and such lines are read in pieces. No string can contain
-// this: a line feed in a string is written as \n.
+// of histograms Lists, which are read in pieces. The text may be formatted in
+// any way.
 function readDocument(text) {
-    const begin = '"rows":[\n', parts = [], places = [];
-    let done = 0;
-    for (;;) {
-        const at = text.indexOf(begin, done);
-        const end = at < 0 ? -1 : text.indexOf("\n]", at + begin.length - 1);
-        if (end < 0)
-            break;
-        parts.push(text.slice(done, at), `"rows":${places.length}`);
-        places.push([at + begin.length, end]);
-        done = end + 2;
+    const token = new RegExp(TOKENS), parts = [], found = [];
+    const path = []; // the names of the lists and objects around the token
+    let name = "", done = 0, runs = 0;
+    for (let m; (m = token.exec(text));) {
+        const Kind = path[1] === "runs" && name === "rows" &&
+            m[0] === "[" && path.length === 4 && ROWS[path[3]];
+        if (Kind) {
+            const rows = new Kind();
+            parts.push(text.slice(done, m.index), "[]");
+            done = readRows(text, token, rows);
+            (found[runs - 1] ||= {})[path[3]] = rows;
+        } else if (m[0] === "[" || m[0] === "{") {
+            path.push(name);
+            runs += path.length === 3 && path[1] === "runs";
+        } else if (m[0] === "]" || m[0] === "}") {
+            path.pop();
+        }
+        name = m[1] ? JSON.parse(m[0].slice(0, -m[1].length)) : "";
     }
     parts.push(text.slice(done));
     const doc = JSON.parse(parts.join(""));
-    for (const run of Array.isArray(doc.runs) ? doc.runs : []) {
-        for (const [name, Kind] of [["intervals", Rows],
-            ["histograms", Lists]]) {
-            const place = run[name] && run[name].rows;
-            const rows = new Kind();
-            if (typeof place === "number")
-                readRows(text, ...places[place], rows);
-            else if (Array.isArray(place))
-                rows.add(place);
-            run[name] = { ...run[name], rows };
+    (Array.isArray(doc.runs) ? doc.runs : []).forEach((run, i) => {
+        for (const part of Object.keys(ROWS)) {
+            const rows = (found[i] || {})[part] || new ROWS[part]();
+            run[part] = { ...run[part], rows };
         }
-    }
+    });
     return doc;
 }
 
-function readRows(text, from, to, rows) {
-    while (from < to) {
-        let end = Math.min(from + 200000, to);
-        if (end < to) {
-            end = text.indexOf("\n", end);
-            if (end < 0 || end > to)
-                end = to;
+// Adds the rows of a list whose "[" was the last token. Returns the index behind
+// the list.
+function readRows(text, token, rows) {
+    let depth = 1, from = -1, to = -1;
+    for (let m; depth && (m = token.exec(text));) {
+        if (m[0] === "[" && depth++ === 1 && from < 0)
+            from = m.index;
+        if (m[0] === "]" && --depth === 1)
+            to = m.index + 1;
+        if (from >= 0 && (!depth || (depth === 1 && to - from > 200000))) {
+            rows.add(JSON.parse(`[${text.slice(from, to)}]`));
+            from = -1;
         }
-        const last = text[end - 1] === "," ? end - 1 : end;
-        rows.add(JSON.parse(`[${text.slice(from, last)}]`));
-        from = end + 1;
     }
+    return depth ? text.length : token.lastIndex;
 }
 
 // The columns of a run's intervals, and figures of the whole run.
