@@ -301,14 +301,11 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
 static void clean_up(struct sb_app *a)
 {
     sb_app_sweep_done(a);
-    sb_app_beside_done(a);
     sb_asserts_done(&a->asserts);
     sb_asserts_done(&a->rate_limits);
     sb_script_free(a->script);
     sb_app_mix_done(a);
     free(a->builtin_opts);
-    free(a->block);
-    sb_app_server_done(a);
     sb_drivers_free(a->drivers);
     sb_opts_free(a->opts);
     sb_app_setup_done(a);

@@ -80,7 +80,6 @@ struct sb_app {
     struct sb_paths paths;
     struct sb_asserts asserts;
     struct sb_asserts rate_limits; // --rate-limit
-    char no_rate[400];             // why no rate of --rate=max was found, or ""
     struct sb_app_opts o;
     struct sb_run_opts run;
     struct sb_dist_opts dist;
@@ -96,27 +95,14 @@ struct sb_app {
     struct sb_job_files *files;      // of rank 0, for the others; or NULL
     struct sb_buf settings;          // what the user gave, for other processes
     struct sb_app_setup setup;       // from another process, otherwise {0}
-    struct sb__app_beside *beside;   // during a run with --beside, or NULL
     struct sb_app_sweep *sweep;      // NULL: not part of a sweep
     const struct sb_cmd *cmd;        // on result files; NULL: another command
-    struct sb_sampler *sampler;      // during a run, or NULL
     struct sb_text text;
     struct sb_reporters reporters;
     struct sb_facts facts;
     struct sb_run_workers workers; // as planned, then as the run has them
     char why_workers[200];         // facts.workers_reason
     bool workers_differ;           // an installed workload would have workers
-    struct {
-        struct sb_client_sample last;
-        struct sb_client_sample machine; // start of its next value
-        // Of the measured part: all intervals, and those in which no thread
-        // came or went.
-        struct sb_client_sum whole, steady;
-        struct sb_peers_seen seen;
-    } client;
-    struct sb__app_database *database; // of facts.databases
-    struct sb_server_total *totals;    // facts.totals
-    char *block;                       // facts.block
     struct sb_random_shared random;
     struct sb_drivers *drivers;
     const char *test, *command; // as typed; NULL when absent
@@ -208,27 +194,8 @@ void sb_app_option_hint(struct sb_app *a, struct sb_err *err);
 const struct sb_cmd *sb_app_cmd(const struct sb_app *a);
 int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd);
 
-// app/observe.c: samples how busy the client is. start() is called when all
-// users are connected, interval() with the row of the interval or NULL. final()
-// logs a warning if the client was the bottleneck.
-void sb_app_client_start(struct sb_app *a);
-void sb_app_client_interval(
-    struct sb_app *a, const struct sb_report *r, struct sb_series *row);
-void sb_app_client_final(struct sb_app *a, const struct sb_report *r);
-
-// app/observe.c: samples the servers of a run. start() is called when all users
-// are connected, interval() after each interval, stop() when the run is over.
-void sb_app_server_start(struct sb_app *a);
-// The measured part begins in warmup_ns: totals grow from then on.
-void sb_app_server_measured(struct sb_app *a, int64_t warmup_ns);
-void sb_app_server_interval(struct sb_app *a, struct sb_series *row);
-void sb_app_server_stop(struct sb_app *a);
-void sb_app_server_done(struct sb_app *a); // frees the facts about servers
-
-// app/beside.c: checks the options of --beside; SB_EUSAGE. Frees what belongs
-// to the command.
+// app/beside.c: checks the options of --beside; SB_EUSAGE.
 int sb_app_beside_check(const struct sb_app *a, struct sb_err *err);
-void sb_app_beside_done(struct sb_app *a);
 
 // app/ranks.c. Called before a test is loaded: finds the place of this process
 // among the ranks.
@@ -319,17 +286,63 @@ int sb_app_perform(struct sb_app *a);
 // Whether the loaded test implements a command.
 bool sb_app_has_command(const struct sb_app *a, const char *command);
 
-// What the listener of a run needs.
+// How busy the client was (app/observe.c).
+struct sb__app_client {
+    struct sb_client_sample last;
+    struct sb_client_sample machine; // start of its next value
+    // Of the measured part: all intervals, and those in which no thread came or
+    // went.
+    struct sb_client_sum whole, steady;
+    struct sb_peers_seen seen;
+};
+
+// The servers of a run (app/observe.c).
+struct sb__app_server {
+    struct sb_sampler *sampler;        // until the run is over, or NULL
+    struct sb__app_database *database; // of facts.databases
+    struct sb_server_total *totals;    // facts.totals
+};
+
+// A run as its listeners see it.
 struct sb__listening {
     struct sb_app *a;
     struct sb_workload *w;
-    bool progress; // shows progress lines
+    struct sb__app_server server;
+    struct sb__app_client client;
+    struct sb__app_beside *beside; // with --beside, or NULL
+    char *block;                   // facts.block
+    char no_rate[400];             // why no rate of --rate=max was found, or ""
+    bool progress;                 // shows progress lines
     uint64_t done; // completed events of the measured part so far
     int status;    // 0, or SB_EXIT_FAILED if a report hook failed
     bool printed;  // the final report, rather than one of the script
     struct sb_text_times times;      // of the run
     const struct sb_run_result *res; // complete when the final report is made
 };
+
+// A part of the program that is told how a run proceeds, in the main thread;
+// any function may be NULL. report.c has the list of all listeners. Questions
+// of the run (whether to stop, whether limits are kept) are no notifications.
+struct sb__app_listener {
+    void (*started)(struct sb__listening *t); // all users are ready
+    // The measured part begins in warmup_ns.
+    void (*measured)(struct sb__listening *t, int64_t warmup_ns);
+    // An interval has ended. row() adds values to its row, which is NULL
+    // without files; then interval() gets the report.
+    void (*row)(struct sb__listening *t, const struct sb_report *r,
+        struct sb_series *row);
+    void (*interval)(struct sb__listening *t, const struct sb_report *r);
+    // The run has ended. complete() adds what is known now to the facts and
+    // judges limits, final() reports, and text() prints what belongs below the
+    // report.
+    void (*complete)(struct sb__listening *t, const struct sb_report *r);
+    void (*final)(struct sb__listening *t, const struct sb_report *r);
+    void (*text)(struct sb__listening *t, const struct sb_report *r);
+};
+
+extern const struct sb__app_listener sb__app_server_listener,
+    sb__app_client_listener, sb__app_ranks_listener, sb__app_limits_listener,
+    sb__app_beside_listener;
 
 // app/stdio.c. True if only scripts write to stdout: below --verbosity=3, or
 // --report=none.
@@ -353,17 +366,18 @@ struct sb_mixed *sb__app_mix_mixed(struct sb_app *a);
 void sb__app_facts(struct sb_app *a);
 // The exit status of a run with this result, without reports and limits.
 int sb__app_status_of(const struct sb_run_result *res);
-// Fills *t and *l for a run of w. Both must outlive the run.
-void sb__app_listen(struct sb_app *a, struct sb_workload *w,
-    struct sb__listening *t, struct sb_listener *l);
+// Fills *l for a run with the members a, w, res and beside of *t. Both must
+// outlive the run.
+void sb__app_listen(struct sb__listening *t, struct sb_listener *l);
+// Frees what the listeners keep, when the reports are finished.
+void sb__app_listening_done(struct sb__listening *t);
 // Prints the context of the run after its report, for --report-context. Called
 // when the facts about servers are complete.
 void sb__app_context(const struct sb__listening *t);
 // Prints how the run ended, if early, and writes what the reporters have left
 // to write. Returns the exit status: `status`, or SB_EXIT_FAILED if it is 0 and
 // a report lacks something.
-int sb__app_finish_reports(
-    struct sb__listening *t, const struct sb_run_result *res, int status);
+int sb__app_finish_reports(struct sb__listening *t, int status);
 
 // app/report.c. Carries out the run of a rank other than 0.
 void sb__app_follow(
@@ -373,18 +387,30 @@ void sb__app_follow(
 // terminal.
 bool sb__app_has_progress(const struct sb_app *a);
 
+// app/observe.c. Stops the sampler, also of a run without a final report, and
+// takes its facts.
+void sb__app_server_stop(struct sb__listening *t);
+void sb__app_server_done(struct sb__listening *t);
+
+// app/limits.c. Whether a limit of --assert was not kept, or no rate keeps
+// --rate-limit. After complete().
+bool sb__app_limits_missed(const struct sb__listening *t);
+// Returns the exit status: SB_EXIT_LIMITS if the run was successful and a limit
+// was not kept, which it logs, otherwise `status`.
+int sb__app_limits_status(const struct sb__listening *t, int status);
+// judge() of struct sb_listener; data: struct sb__listening.
+bool sb__app_limits_judge(
+    void *data, const struct sb_report *r, double *value, unsigned *missed);
+
 // app/beside.c: --beside. Opens the output of the command, and runs it alone if
 // asked for. Returns the exit status: not 0 if there is nothing to run.
-int sb__app_beside_begin(struct sb_app *a);
-// The measured part begins in warmup_ns: the command starts --beside-start
-// later.
-void sb__app_beside_measured(struct sb_app *a, int64_t warmup_ns);
-void sb__app_beside_interval(struct sb_app *a, const struct sb_report *r);
+int sb__app_beside_begin(struct sb__listening *t);
 // Whether the run ends because of --beside-wait.
-bool sb__app_beside_stop(const struct sb_app *a);
+bool sb__app_beside_stop(const struct sb__listening *t);
 // The run is over: stops the command, and prints its figures if the report was
 // printed. Returns the exit status: `status`, or SB_EXIT_FAILED if it is 0 and
 // the command failed or was not started.
-int sb__app_beside_end(struct sb_app *a, bool printed, int status);
+int sb__app_beside_end(struct sb__listening *t, int status);
+void sb__app_beside_done(struct sb__listening *t);
 
 #endif

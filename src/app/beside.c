@@ -183,28 +183,32 @@ static int prepare(struct sb_app *a, struct sb__app_beside *b)
     return SB_EXIT_OK;
 }
 
-int sb__app_beside_begin(struct sb_app *a)
+int sb__app_beside_begin(struct sb__listening *t)
 {
+    struct sb_app *a = t->a;
+
     // One rank starts the command of the whole run.
     if (!*a->beside_opts.command || a->run.share.rank > 0)
         return SB_EXIT_OK;
-    assert(!a->beside);
-    a->beside = calloc(1, sizeof(*a->beside));
-    if (!a->beside) {
+    assert(!t->beside);
+    t->beside = calloc(1, sizeof(*t->beside));
+    if (!t->beside) {
         sb_log(SB_LOG_FATAL, "out of memory");
         return SB_EXIT_FAILED;
     }
-    hold_signals(a->beside);
-    int status = prepare(a, a->beside);
+    hold_signals(t->beside);
+    int status = prepare(a, t->beside);
 
     if (status)
-        release_signals(a->beside);
+        release_signals(t->beside);
     return status;
 }
 
-void sb__app_beside_measured(struct sb_app *a, int64_t warmup_ns)
+// The command starts --beside-start later.
+static void schedule_beside(struct sb__listening *t, int64_t warmup_ns)
 {
-    struct sb__app_beside *b = a->beside;
+    const struct sb_app *a = t->a;
+    struct sb__app_beside *b = t->beside;
     struct sb_err err = { 0 };
 
     if (!b)
@@ -228,9 +232,9 @@ static void look_at_output(struct sb__app_beside *b)
         sb_log(SB_LOG_ALERT, "%s", b->lost.msg);
 }
 
-void sb__app_beside_interval(struct sb_app *a, const struct sb_report *r)
+static void add_beside(struct sb__listening *t, const struct sb_report *r)
 {
-    struct sb__app_beside *b = a->beside;
+    struct sb__app_beside *b = t->beside;
 
     if (!b || r->warmup)
         return;
@@ -242,10 +246,15 @@ void sb__app_beside_interval(struct sb_app *a, const struct sb_report *r)
             SB_LOG_WARNING, "--beside: an interval is missing: out of memory");
 }
 
-bool sb__app_beside_stop(const struct sb_app *a)
+const struct sb__app_listener sb__app_beside_listener = {
+    .measured = schedule_beside,
+    .interval = add_beside,
+};
+
+bool sb__app_beside_stop(const struct sb__listening *t)
 {
-    return a->beside && a->beside_opts.wait && a->beside->process &&
-           sb_beside_wait(a->beside->process, 0);
+    return t->beside && t->a->beside_opts.wait && t->beside->process &&
+           sb_beside_wait(t->beside->process, 0);
 }
 
 // A signal ends the grace period. Returns it, or 0.
@@ -265,19 +274,18 @@ static int stop_in_time(const struct sb_app *a, struct sb__app_beside *b)
     return atomic_load(&signals.seen);
 }
 
-static void report_beside(struct sb_app *a, const struct sb__app_beside *b)
+static void report_beside(const struct sb__app_beside *b)
 {
     struct sb_beside_summary summary;
 
-    if (sb__app_quiet(a))
-        return;
     sb_beside_summarize(&b->figures, &summary);
     sb_beside_print(&summary, stdout);
 }
 
-int sb__app_beside_end(struct sb_app *a, bool printed, int status)
+int sb__app_beside_end(struct sb__listening *t, int status)
 {
-    struct sb__app_beside *b = a->beside;
+    struct sb_app *a = t->a;
+    struct sb__app_beside *b = t->beside;
 
     if (!b)
         return status;
@@ -289,8 +297,8 @@ int sb__app_beside_end(struct sb_app *a, bool printed, int status)
     const struct sb_beside_command *c = &b->figures.command;
 
     a->facts.beside = &b->figures;
-    if (printed)
-        report_beside(a, b);
+    if (t->printed && !sb__app_quiet(a))
+        report_beside(b);
     if (status == SB_EXIT_OK && !c->started)
         sb_log(SB_LOG_ALERT, "--beside: %s was not started", b->name);
     if (c->stopped)
@@ -305,12 +313,12 @@ int sb__app_beside_end(struct sb_app *a, bool printed, int status)
     return status == SB_EXIT_OK && failed ? SB_EXIT_FAILED : status;
 }
 
-void sb_app_beside_done(struct sb_app *a)
+void sb__app_beside_done(struct sb__listening *t)
 {
-    if (!a->beside)
+    if (!t->beside)
         return;
-    sb_beside_destroy(a->beside->process);
-    sb_beside_figures_done(&a->beside->figures);
-    free(a->beside);
-    a->beside = NULL;
+    sb_beside_destroy(t->beside->process);
+    sb_beside_figures_done(&t->beside->figures);
+    free(t->beside);
+    t->beside = NULL;
 }

@@ -35,61 +35,63 @@ static void take_sample(struct sb_client_sample *s)
     }
 }
 
-void sb_app_client_start(struct sb_app *a)
+static void start_client(struct sb__listening *t, int64_t warmup_ns)
 {
-    // There may have been an earlier run.
-    memset(&a->client, 0, sizeof(a->client));
-    take_sample(&a->client.last);
-    a->client.machine = a->client.last;
+    struct sb__app_client *c = &t->client;
+
+    (void)warmup_ns; // intervals of the warm-up have values, too
+    *c = (struct sb__app_client){ 0 };
+    take_sample(&c->last);
+    c->machine = c->last;
     // Users have their connections now, or create them in each event.
-    sb_peers_look(&a->client.seen, a->client.last.ns);
+    sb_peers_look(&c->seen, c->last.ns);
 }
 
 // Short intervals have no value; the next one includes them.
-static double machine(struct sb_app *a)
+static double machine(struct sb__app_client *c)
 {
-    const struct sb_client_sample *to = &a->client.last;
     double used = sb_client_machine(
-        &a->client.machine, to, sb_procstat_tick_ns());
+        &c->machine, &c->last, sb_procstat_tick_ns());
 
     if (!isnan(used))
-        a->client.machine = *to;
+        c->machine = c->last;
     return used;
 }
 
-void sb_app_client_interval(
-    struct sb_app *a, const struct sb_report *r, struct sb_series *row)
+static void add_client(
+    struct sb__listening *t, const struct sb_report *r, struct sb_series *row)
 {
-    const struct sb_client_sample last = a->client.last;
+    struct sb__app_client *c = &t->client;
+    bool remote = sb_drivers_used_server(t->a->drivers);
+    const struct sb_client_sample last = c->last;
     struct sb_client_sum sum = { 0 };
     struct sb_client_usage u;
 
     // Neither a file nor the notice needs it.
-    if (!row && !sb_drivers_used_server(a->drivers))
+    if (!row && !remote)
         return;
-    take_sample(&a->client.last);
-    if (sb_drivers_used_server(a->drivers))
-        sb_peers_look(&a->client.seen, a->client.last.ns);
-    bool steady = sb_client_add(&sum, &last, &a->client.last);
+    take_sample(&c->last);
+    if (remote)
+        sb_peers_look(&c->seen, c->last.ns);
+    bool steady = sb_client_add(&sum, &last, &c->last);
     sb_client_usage(&sum, &u);
     if (row) {
         sb_series_set(row, "client", "cpu", "value", "processors", u.cpu);
         sb_series_set(row, "client", "wait", "value", "", u.wait);
         sb_series_set(
-            row, "client", "machine", "value", "processors", machine(a));
+            row, "client", "machine", "value", "processors", machine(c));
     }
     if (r->warmup)
         return;
-    sb_client_add(&a->client.whole, &last, &a->client.last);
+    sb_client_add(&c->whole, &last, &c->last);
     if (steady)
-        sb_client_add(&a->client.steady, &last, &a->client.last);
+        sb_client_add(&c->steady, &last, &c->last);
 }
 
 // The time in which the waiting of threads is known, if that is most of it.
-static const struct sb_client_sum *measured(const struct sb_app *a)
+static const struct sb_client_sum *measured(const struct sb__app_client *c)
 {
-    return 2 * a->client.steady.ns >= a->client.whole.ns ? &a->client.steady
-                                                         : &a->client.whole;
+    return 2 * c->steady.ns >= c->whole.ns ? &c->steady : &c->whole;
 }
 
 // Whether users, or their workers, use processors while they wait for times.
@@ -101,15 +103,17 @@ static bool waits_busily(const struct sb_app *a, unsigned workers)
            (a->facts.open_loop || a->run.think_time[0]);
 }
 
-void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
+// Logs a warning if the client was the bottleneck.
+static void warn_of_client(struct sb__listening *t, const struct sb_report *r)
 {
+    const struct sb_app *a = t->a;
     unsigned workers = sb__app_workers(a);
     const struct sb_client_limits limits = {
         .processors = sb_host_processors(&a->facts.host),
-        .machine = a->client.last.processors,
+        .machine = t->client.last.processors,
         .threads = workers > 0 ? workers : (unsigned)a->run.share.users,
         .loops = workers > 0,
-        .remote_server = a->client.seen.peers == SB_PEERS_REMOTE,
+        .remote_server = t->client.seen.peers == SB_PEERS_REMOTE,
     };
     const struct sb_counters *c = &r->whole->c;
     const struct sb_client_delays delays = { c->client_delays,
@@ -122,13 +126,19 @@ void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
     if (!sb_drivers_used_server(a->drivers) || r->warmup ||
         r->total_s < SECONDS_MIN)
         return;
-    sb_client_usage(measured(a), &u);
+    sb_client_usage(measured(&t->client), &u);
     if ((!waits_busily(a, workers) &&
             sb_client_is_bottleneck(&u, &limits, why, sizeof(why))) ||
         sb_client_delays_matter(&delays, &u, &limits, why, sizeof(why)))
         sb_log(SB_LOG_WARNING,
             "the client was the bottleneck, not the server: %s", why);
 }
+
+const struct sb__app_listener sb__app_client_listener = {
+    .measured = start_client,
+    .row = add_client,
+    .text = warn_of_client,
+};
 
 // The servers of a run: starts and stops the sampler, and passes what it
 // returns to the result files and, for debugging, to the log.
@@ -152,8 +162,9 @@ static bool debugging(void)
     return sb_log_level() >= SB_LOG_DEBUG;
 }
 
-void sb_app_server_start(struct sb_app *a)
+static void start_server(struct sb__listening *t)
 {
+    const struct sb_app *a = t->a;
     const struct sb_sampler_setup setup = {
         .drivers = a->drivers,
         .opts = &a->sampler_opts,
@@ -167,9 +178,9 @@ void sb_app_server_start(struct sb_app *a)
     if (!sb_sampler_samples(setup.opts, setup.wanted) && !shows_facts(a) &&
         !*setup.opts->pid && !debugging())
         return;
-    assert(!a->sampler);
-    a->sampler = sb_sampler_start(&setup, &err);
-    if (!a->sampler)
+    assert(!t->server.sampler);
+    t->server.sampler = sb_sampler_start(&setup, &err);
+    if (!t->server.sampler)
         sb_log(SB_LOG_WARNING, "%s", err.msg);
 }
 
@@ -183,12 +194,14 @@ static void log_value(unsigned index, const struct sb_server_value *v)
             SB_LOG_DEBUG, "server counter %u: %s has no value", index, v->name);
 }
 
-void sb_app_server_measured(struct sb_app *a, int64_t warmup_ns)
+// Totals grow from the start of the measured part.
+static void rebase_server(struct sb__listening *t, int64_t warmup_ns)
 {
     // Without anything before the measured part, the first sample is its base.
-    if (a->sampler && (warmup_ns > 0 || sb_run_opts_finds_rate(&a->run)))
+    if (t->server.sampler &&
+        (warmup_ns > 0 || sb_run_opts_finds_rate(&t->a->run)))
         sb_sampler_rebase(
-            a->sampler, sb_clock_monotonic() + (uint64_t)warmup_ns);
+            t->server.sampler, sb_clock_monotonic() + (uint64_t)warmup_ns);
 }
 
 // row: a struct sb_series, or NULL.
@@ -209,17 +222,19 @@ struct sb__app_database {
     struct sb_fact *settings;
 };
 
-static void free_databases(struct sb_app *a)
+static void free_databases(struct sb__listening *t)
 {
-    for (unsigned i = 0; i < a->facts.ndatabases; i++) {
-        sb_server_facts_done(&a->database[i].server);
-        free(a->database[i].settings);
+    struct sb_facts *f = &t->a->facts;
+
+    for (unsigned i = 0; i < f->ndatabases; i++) {
+        sb_server_facts_done(&t->server.database[i].server);
+        free(t->server.database[i].settings);
     }
-    free(a->database);
-    free((void *)a->facts.databases);
-    a->database = NULL;
-    a->facts.databases = NULL;
-    a->facts.ndatabases = 0;
+    free(t->server.database);
+    free((void *)f->databases);
+    t->server.database = NULL;
+    f->databases = NULL;
+    f->ndatabases = 0;
 }
 
 static bool copy_settings(struct sb__app_database *d)
@@ -235,38 +250,39 @@ static bool copy_settings(struct sb__app_database *d)
 
 static void add_database(void *arg, const struct sb_server_facts *f)
 {
-    struct sb_app *a = arg;
-    unsigned n = a->facts.ndatabases;
+    struct sb__listening *t = arg;
+    unsigned n = t->a->facts.ndatabases;
     struct sb__app_database *d = sb_array_least(
-        a->database, &n, n + 1, sizeof(*d));
+        t->server.database, &n, n + 1, sizeof(*d));
 
     if (!d)
         return;
-    a->database = d;
+    t->server.database = d;
     d += n - 1;
     if (!sb_server_facts_copy(f, &d->server))
         return;
     if (copy_settings(d))
-        a->facts.ndatabases = n;
+        t->a->facts.ndatabases = n;
     else
         sb_server_facts_done(&d->server);
 }
 
 // Takes what the sampler knows about the servers by now.
-static void take_facts(struct sb_app *a)
+static void take_facts(struct sb__listening *t)
 {
+    struct sb_facts *f = &t->a->facts;
     struct sb_database_facts *list;
 
-    assert(a->sampler);
-    free_databases(a);
-    sb_sampler_servers(a->sampler, add_database, a);
-    list = calloc(a->facts.ndatabases + 1, sizeof(*list));
+    assert(t->server.sampler);
+    free_databases(t);
+    sb_sampler_servers(t->server.sampler, add_database, t);
+    list = calloc(f->ndatabases + 1, sizeof(*list));
     if (!list) {
-        free_databases(a);
+        free_databases(t);
         return;
     }
-    for (unsigned i = 0; i < a->facts.ndatabases; i++) {
-        const struct sb_server_facts *s = &a->database[i].server;
+    for (unsigned i = 0; i < f->ndatabases; i++) {
+        const struct sb_server_facts *s = &t->server.database[i].server;
 
         list[i] = (struct sb_database_facts){ .driver = s->driver,
             .client = s->client,
@@ -275,20 +291,23 @@ static void take_facts(struct sb_app *a)
             .bypass = s->server.bypass,
             .documents = s->documents,
             .totals_late_s = (double)s->totals_late_ns / 1e9,
-            .settings = a->database[i].settings,
+            .settings = t->server.database[i].settings,
             .nsettings = (unsigned)s->nsettings };
     }
-    a->facts.databases = list;
+    f->databases = list;
 }
 
 // NDJSON shows the facts in its first line, which the first interval writes.
-void sb_app_server_interval(struct sb_app *a, struct sb_series *row)
+static void add_server(
+    struct sb__listening *t, const struct sb_report *r, struct sb_series *row)
 {
-    if (!a->sampler)
+    (void)r;
+    if (!t->server.sampler)
         return;
-    if (a->facts.ndatabases == 0 && a->reporters.n > 0)
-        take_facts(a);
-    sb_sampler_interval(a->sampler, sb_clock_monotonic(), take_value, row);
+    if (t->a->facts.ndatabases == 0 && t->a->reporters.n > 0)
+        take_facts(t);
+    sb_sampler_interval(
+        t->server.sampler, sb_clock_monotonic(), take_value, row);
 }
 
 static void log_server(void *arg, const struct sb_server_facts *f)
@@ -304,50 +323,64 @@ static void log_server(void *arg, const struct sb_server_facts *f)
 
 static void add_total(void *arg, const char *name, double growth)
 {
-    struct sb_app *a = arg;
-    unsigned n = a->facts.ntotals;
-    struct sb_server_total *t = sb_array_least(
-        a->totals, &n, n + 1, sizeof(*t));
+    struct sb__listening *t = arg;
+    struct sb_facts *f = &t->a->facts;
+    unsigned n = f->ntotals;
+    struct sb_server_total *total = sb_array_least(
+        t->server.totals, &n, n + 1, sizeof(*total));
 
-    if (!t)
+    if (!total)
         return;
-    a->facts.totals = a->totals = t;
-    t[n - 1] = (struct sb_server_total){ strdup(name), growth };
-    a->facts.ntotals += t[n - 1].name != NULL;
+    f->totals = t->server.totals = total;
+    total[n - 1] = (struct sb_server_total){ strdup(name), growth };
+    f->ntotals += total[n - 1].name != NULL;
 }
 
-static void free_totals(struct sb_app *a)
+void sb__app_server_stop(struct sb__listening *t)
 {
-    for (unsigned i = 0; i < a->facts.ntotals; i++)
-        free((void *)a->totals[i].name);
-    free(a->totals);
-    a->totals = NULL;
-    a->facts.totals = NULL;
-    a->facts.ntotals = 0;
-}
+    struct sb_sampler *sampler = t->server.sampler;
+    struct sb_app *a = t->a;
 
-void sb_app_server_stop(struct sb_app *a)
-{
-    if (!a->sampler)
+    if (!sampler)
         return;
     if (shows_facts(a))
-        sb_sampler_wait(a->sampler, WAIT_FACTS);
+        sb_sampler_wait(sampler, WAIT_FACTS);
     if (a->reporters.n > 0 && !a->leave)
-        sb_sampler_last(a->sampler, WAIT_LAST);
-    if (!sb_sampler_stop(a->sampler))
+        sb_sampler_last(sampler, WAIT_LAST);
+    if (!sb_sampler_stop(sampler))
         a->leave = true;
     if (a->reporters.n > 0)
-        sb_sampler_totals(a->sampler, add_total, a);
+        sb_sampler_totals(sampler, add_total, t);
     if (debugging())
-        sb_sampler_servers(a->sampler, log_server, NULL);
+        sb_sampler_servers(sampler, log_server, NULL);
     if (shows_facts(a))
-        take_facts(a);
-    sb_sampler_free(a->sampler);
-    a->sampler = NULL;
+        take_facts(t);
+    sb_sampler_free(sampler);
+    t->server.sampler = NULL;
 }
 
-void sb_app_server_done(struct sb_app *a)
+static void complete_server(struct sb__listening *t, const struct sb_report *r)
 {
-    free_databases(a);
-    free_totals(a);
+    (void)r;
+    sb__app_server_stop(t);
 }
+
+void sb__app_server_done(struct sb__listening *t)
+{
+    struct sb_facts *f = &t->a->facts;
+
+    free_databases(t);
+    for (unsigned i = 0; i < f->ntotals; i++)
+        free((void *)t->server.totals[i].name);
+    free(t->server.totals);
+    t->server.totals = NULL;
+    f->totals = NULL;
+    f->ntotals = 0;
+}
+
+const struct sb__app_listener sb__app_server_listener = {
+    .started = start_server,
+    .measured = rebase_server,
+    .row = add_server,
+    .complete = complete_server,
+};

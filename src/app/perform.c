@@ -125,9 +125,9 @@ static int exit_status(struct sb_app *a, const struct sb_run_result *res)
 // Runs the workload with all reports. Returns the exit status.
 static int run_workload(struct sb_app *a, struct sb_workload *w)
 {
-    struct sb__listening t;
-    struct sb_listener l;
     struct sb_run_result res;
+    struct sb__listening t = { .a = a, .w = w, .res = &res };
+    struct sb_listener l;
     struct sb_err err = { 0 };
 
     sb__app_choose_workers(a);
@@ -148,21 +148,22 @@ static int run_workload(struct sb_app *a, struct sb_workload *w)
         sb_log(SB_LOG_FATAL, "%s", err.msg);
         return SB_EXIT_FAILED;
     }
-    int begun = sb__app_beside_begin(a);
+    int status = sb__app_beside_begin(&t);
 
-    if (begun) {
+    if (status) {
         sb_reporters_done(&a->reporters);
-        return begun;
+    } else {
+        sb__app_listen(&t, &l);
+        sb_run(w, &a->run, &a->random, &l, &res);
+        sb__app_server_stop(&t);
+        sb__app_context(&t);
+        status = exit_status(a, &res);
+        status = sb__app_beside_end(&t, status ? status : t.status);
+        status = sb__app_finish_reports(&t, status);
     }
-    sb__app_listen(a, w, &t, &l);
-    t.res = &res;
-    sb_run(w, &a->run, &a->random, &l, &res);
-    sb_app_server_stop(a);
-    sb__app_context(&t);
-    int status = exit_status(a, &res);
-
-    status = sb__app_beside_end(a, t.printed, status ? status : t.status);
-    return sb__app_finish_reports(&t, &res, status);
+    if (!a->leave)
+        sb__app_listening_done(&t);
+    return status;
 }
 
 // Carries out the command of a script: run, or a function of the script.

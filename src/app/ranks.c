@@ -15,6 +15,7 @@
 #include "ranks/job_files.h"
 #include "ranks/module.h"
 #include "kit/clock.h"
+#include "out/division.h"
 
 // A command that a launcher of MPI has started on several hosts: joins the job,
 // and gives the other ranks the command line of rank 0.
@@ -322,3 +323,15 @@ bool sb_app_ranks_idle(const struct sb_app *a)
         a->rank_place.rank, a->command);
     return true;
 }
+
+// Below the report of rank 0. Erlang's formula is that of a constant load.
+static void warn_of_division(struct sb__listening *t, const struct sb_report *r)
+{
+    (void)t;
+    if (r->nstages == 0)
+        sb_division_warn(r->ranks, r->nranks);
+}
+
+const struct sb__app_listener sb__app_ranks_listener = {
+    .text = warn_of_division,
+};

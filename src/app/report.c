@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The listener of a run: prints the classic text, calls the report hooks of the
-// script, and passes reports to the reporters of --report.
+// A run as the user sees it: passes its reports to the listeners. Of these, the
+// files of --report, the classic text with the report hooks of the script, and
+// the progress line are in this file.
 #include <assert.h>
 #include <luajit.h>
 #include <math.h>
@@ -14,9 +15,32 @@
 #include "base/log.h"
 #include "kit/clock.h"
 #include "out/context.h"
-#include "out/division.h"
 #include "out/json_parts.h"
 #include "out/target.h"
+
+// The listeners in their order, in which each call below goes to all of them.
+// Values of servers and of the client are in the row of an interval, and the
+// facts of the run are complete, before files are written. The limit that ends
+// a run is logged before the text of the interval; the progress line is last,
+// because all other output erases it.
+static const struct sb__app_listener files_listener, text_listener,
+    progress_listener;
+static const struct sb__app_listener *const listeners[] = {
+    &sb__app_server_listener,
+    &sb__app_client_listener,
+    &sb__app_ranks_listener,
+    &files_listener,
+    &sb__app_limits_listener,
+    &sb__app_beside_listener,
+    &text_listener,
+    &progress_listener,
+};
+
+#define NOTIFY(call, ...)                                                 \
+    for (size_t i = 0; i < sizeof(listeners) / sizeof(*listeners); i++) { \
+        if (listeners[i]->call)                                           \
+            listeners[i]->call(__VA_ARGS__);                              \
+    }
 
 // --progress: whether there is a line of progress, and the line.
 
@@ -40,79 +64,7 @@ static void print_progress(const struct sb_app *a, const char *line)
         sb_log_progress("%s", line);
 }
 
-// The limits of --assert during a run and at its end.
-
-// --assert. Checks an interval, and logs which limit ends the
-// run.
-static void limits_interval(struct sb_app *a, const struct sb_report *r)
-{
-    if (!a->asserts.by && sb_asserts_interval(&a->asserts, r))
-        sb_log(SB_LOG_ALERT, "%s; ending the run", a->asserts.why);
-}
-
-static void judge_search(struct sb_app *a, const struct sb_rate_search *f)
-{
-    if (!f || !f->limit || f->result.end == SB_SEARCH_GOES_ON ||
-        (f->result.end != SB_SEARCH_BELOW && f->result.kept > 0))
-        return;
-    snprintf(a->no_rate, sizeof(a->no_rate),
-        "--rate=max: no rate was found that keeps --rate-limit=%s", f->limit);
-}
-
-// Whether a limit of --assert was not kept, or no rate keeps --rate-limit.
-static bool limits_missed(const struct sb_app *a)
-{
-    return sb_asserts_failed(&a->asserts) > 0 || *a->no_rate;
-}
-
-// Checks all limits, and afterwards prints them.
-static void limits_judge(struct sb_app *a, const struct sb_report *final)
-{
-    struct sb_report whole;
-
-    sb_reporters_whole(&whole, final);
-    sb_asserts_final(&a->asserts, &whole);
-    judge_search(a, final->search);
-}
-
-static void limits_text(struct sb_app *a)
-{
-    if (!sb__app_quiet(a))
-        sb_asserts_text(&a->asserts, stdout);
-    fflush(stdout);
-}
-
-// Logs the limits that were not kept, at any verbosity, because they explain
-// the exit status.
-static void log_failed(const struct sb_asserts *s)
-{
-    char value[64];
-
-    for (unsigned i = 0; i < s->n; i++) {
-        const struct sb_limit *l = &s->limit[i];
-        const struct sb_verdict *v = &l->verdict;
-
-        if (!v->passed)
-            sb_log(SB_LOG_USAGE, "limit not kept: %s: %s%s%s%s", l->text,
-                sb_assert_value(l, value, sizeof(value)), *v->why ? " (" : "",
-                v->why, *v->why ? ")" : "");
-    }
-}
-
-// Returns the exit status: SB_EXIT_LIMITS if the run was successful and a limit
-// was not kept, which it logs, otherwise `status`.
-static int limits_status(struct sb_app *a, int status)
-{
-    if (!limits_missed(a))
-        return status;
-    log_failed(&a->asserts);
-    if (*a->no_rate)
-        sb_log(SB_LOG_USAGE, "%s", a->no_rate);
-    return status == SB_EXIT_OK ? SB_EXIT_LIMITS : status;
-}
-
-// --rate=80% and --rate=max: judges the trials of a search by --rate-limit, and
-// prints how the search proceeds.
+// --rate=80% and --rate=max: prints how the search proceeds.
 
 // Trials at rates that are too high take longer, because all their arrivals are
 // waited for; most searches need fewer trials.
@@ -143,31 +95,6 @@ static void rate_mode(const struct sb_app *a)
         printf("Target transaction rate: %.10g/sec\n", o->rate);
     if (sb_run_opts_finds_rate(o))
         print_length(o);
-}
-
-// The final report is judged without its checkpoints.
-static bool judge_report(
-    void *data, const struct sb_report *r, double *value, unsigned *missed)
-{
-    const struct sb__listening *t = data;
-    struct sb_asserts *limits = &t->a->rate_limits;
-    struct sb_report whole = *r;
-    bool kept = true;
-
-    assert(limits->n > 0);
-    if (r->whole)
-        sb_reporters_whole(&whole, r);
-    for (unsigned i = 0; i < limits->n; i++) {
-        struct sb_limit *l = &limits->limit[i];
-
-        sb_assert_check(l, &whole, &l->verdict);
-        if (kept && !l->verdict.passed)
-            *missed = i;
-        kept = kept && l->verdict.passed;
-    }
-    *value = limits->limit[0].verdict.known ? limits->limit[0].verdict.value
-                                            : NAN;
-    return kept;
 }
 
 static void print_trial(
@@ -221,24 +148,20 @@ static void set_start(struct sb_app *a, int64_t warmup_ns)
     a->facts.started = sb_clock_timespec(sb_clock_wall() + (uint64_t)warmup_ns);
 }
 
-// Called when the measured part begins, by whatever came before
-// it: takes its time, and lets the values of servers and of this process begin.
-// warmup_ns: until then.
-static void begin_measured(struct sb_app *a, int64_t warmup_ns)
+// The measured part begins in warmup_ns.
+static void begin_measured(struct sb__listening *t, int64_t warmup_ns)
 {
-    set_start(a, warmup_ns);
-    sb_app_server_measured(a, warmup_ns);
-    sb__app_beside_measured(a, warmup_ns);
-    sb_app_client_start(a);
+    set_start(t->a, warmup_ns);
+    NOTIFY(measured, t, warmup_ns);
 }
 
 static void on_measured(void *data, const struct sb_rate_search *f)
 {
-    const struct sb__listening *t = data;
+    struct sb__listening *t = data;
     char text[400];
 
     sb_log_progress_done();
-    begin_measured(t->a, 0);
+    begin_measured(t, 0);
     if (sb__app_quiet(t->a))
         return;
     if (f->limit)
@@ -248,17 +171,6 @@ static void on_measured(void *data, const struct sb_rate_search *f)
                            : "Rate of the measured part",
         f->rate);
     fflush(stdout);
-}
-
-// --rate=80% and --rate=max. Adds the callbacks to *l.
-static void rate_listen(struct sb_app *a, struct sb_listener *l)
-{
-    l->judge = a->run.rate_search ? judge_report : NULL;
-    l->rate_found = on_rate_found;
-    l->searching = on_searching;
-    l->measured = on_measured;
-    l->judge_unit = a->rate_limits.n ? sb_assert_unit(a->rate_limits.limit)
-                                     : "";
 }
 
 // The lines before a run: its options, and "Initializing worker threads...".
@@ -425,11 +337,10 @@ static void on_started(void *data)
     if (!sb__app_quiet(t->a))
         printf("Threads started!\n\n");
     fflush(stdout);
-    // Files name the servers also if the run ends before its measured part.
-    sb_app_server_start(t->a);
+    NOTIFY(started, t);
     // A search before the measured part takes an unknown time.
     if (!sb_run_opts_finds_rate(&t->a->run))
-        begin_measured(t->a, t->a->run.warmup_time);
+        begin_measured(t, t->a->run.warmup_time);
 }
 
 static void on_warmup(void *data, int64_t ns)
@@ -516,6 +427,10 @@ static void show_progress(struct sb__listening *t, const struct sb_report *r)
     print_progress(t->a, line);
 }
 
+static const struct sb__app_listener progress_listener = {
+    .interval = show_progress,
+};
+
 static void print_interval(struct sb__listening *t, const struct sb_report *r)
 {
     // The text has intervals only on request, and only whole ones.
@@ -542,20 +457,15 @@ static void on_interval(void *data, const struct sb_report *r)
     sb_log_progress_done();
     note_loop(t->a, r);
     struct sb_series *row = sb_reporters_row(&t->a->reporters, r);
-    sb_app_server_interval(t->a, row);
-    sb_app_client_interval(t->a, r, row);
-    sb_reporters_interval(&t->a->reporters, r);
-    limits_interval(t->a, r);
-    sb__app_beside_interval(t->a, r);
-    print_interval(t, r);
-    show_progress(t, r);
+    NOTIFY(row, t, r, row);
+    NOTIFY(interval, t, r);
 }
 
 static bool on_stop(void *data)
 {
     const struct sb__listening *t = data;
 
-    return t->a->asserts.by != NULL || sb__app_beside_stop(t->a) ||
+    return t->a->asserts.by != NULL || sb__app_beside_stop(t) ||
            (t->a->script && sb_script_stops(t->a->script));
 }
 
@@ -570,24 +480,6 @@ static void on_checkpoint(void *data, const struct sb_report *r)
     copy.final = true;
     if (!call_report_hook(t, &copy))
         sb_text_checkpoint(&t->a->text, r);
-}
-
-// Keeps the lines of a built-in test for result files.
-static void keep_block(struct sb_app *a, const struct sb_report *r)
-{
-    size_t len;
-    FILE *out;
-
-    if (!a->text.own.final || a->reporters.n == 0)
-        return;
-    free(a->block);
-    a->block = NULL;
-    out = open_memstream(&a->block, &len);
-    if (!out)
-        return;
-    a->text.own.final(a->text.own.data, r, out);
-    fclose(out);
-    a->facts.block = a->block;
 }
 
 // The names are those of result files.
@@ -610,12 +502,11 @@ static const char *reason(enum sb_run_end end)
     return "failed";
 }
 
-static const char *failure_of(
-    const struct sb_app *a, const struct sb_run_result *res)
+static const char *failure_of(const struct sb__listening *t)
 {
-    if (res->err.code)
-        return res->err.msg;
-    return *a->no_rate ? a->no_rate : NULL;
+    if (t->res->err.code)
+        return t->res->err.msg;
+    return *t->no_rate ? t->no_rate : NULL;
 }
 
 // A run waits for the last event of each user, so all are a little longer than
@@ -633,18 +524,18 @@ static double overrun(const struct sb_text_times *times)
                : 0;
 }
 
-static struct sb_outcome outcome(const struct sb__listening *t,
-    const struct sb_run_result *res, int status, bool unwritten)
+static struct sb_outcome outcome(
+    const struct sb__listening *t, int status, bool unwritten)
 {
     const struct sb_app *a = t->a;
 
     return (struct sb_outcome){
-        .reason = reason(res->end),
+        .reason = reason(t->res->end),
         .status = status,
         .unwritten = unwritten,
-        .failure = failure_of(a, res),
+        .failure = failure_of(t),
         .limit = a->asserts.by ? a->asserts.why : NULL,
-        .overrun = res->end == SB_END_LIMIT ? overrun(&t->times) : 0,
+        .overrun = t->res->end == SB_END_LIMIT ? overrun(&t->times) : 0,
     };
 }
 
@@ -668,26 +559,50 @@ int sb__app_status_of(const struct sb_run_result *res)
     return SB_EXIT_FAILED;
 }
 
+static void write_interval(struct sb__listening *t, const struct sb_report *r)
+{
+    sb_reporters_interval(&t->a->reporters, r);
+}
+
+// Keeps the lines of a built-in test for result files.
+static void keep_block(struct sb__listening *t, const struct sb_report *r)
+{
+    const struct sb_text_own *own = &t->a->text.own;
+    size_t len;
+    FILE *out;
+
+    if (!own->final || t->a->reporters.n == 0)
+        return;
+    assert(!t->block); // there is one final report
+    out = open_memstream(&t->block, &len);
+    if (!out)
+        return;
+    own->final(own->data, r, out);
+    fclose(out);
+    t->a->facts.block = t->block;
+}
+
 // done(), hooks and whatever else the script has left to do may end the
 // process: the files are complete before it.
 static void draft_files(struct sb__listening *t, const struct sb_report *r)
 {
     struct sb_app *a = t->a;
-    const struct sb_run_result *res = t->res;
 
-    sb_app_server_stop(a);
-    keep_block(a, r);
-    limits_judge(a, r);
     sb_reporters_final(&a->reporters, r);
-    int status = sb__app_status_of(res);
+    int status = sb__app_status_of(t->res);
 
-    if (status == SB_EXIT_OK && limits_missed(a))
+    if (status == SB_EXIT_OK && sb__app_limits_missed(t))
         status = SB_EXIT_LIMITS;
-    const struct sb_outcome o = outcome(
-        t, res, status ? status : t->status, false);
+    const struct sb_outcome o = outcome(t, status ? status : t->status, false);
 
     sb_reporters_draft(&a->reporters, &o);
 }
+
+static const struct sb__app_listener files_listener = {
+    .interval = write_interval,
+    .complete = keep_block,
+    .final = draft_files,
+};
 
 // For example, because of a low rate. Scripts that end the run in their first
 // event want that.
@@ -703,20 +618,11 @@ static void warn_of_nothing(
             r->total_s);
 }
 
-static void on_final(void *data, const struct sb_report *r)
+static void print_final(struct sb__listening *t, const struct sb_report *r)
 {
-    struct sb__listening *t = data;
     struct sb_err err = { 0 };
 
-    assert(r->final && r->whole);
-    assert(!t->printed);
-    sb_log_progress_done();
-    note_loop(t->a, r);
     prepare_text(t->a, r);
-    t->times = (struct sb_text_times){ .seconds = r->total_s,
-        .planned = (double)t->a->run.time / 1e9,
-        .warmup = r->warmup };
-    draft_files(t, r);
     if (t->a->script && sb_script_before_final(t->a->script, &err)) {
         sb_log(SB_LOG_FATAL, "%s", err.msg);
         t->status = SB_EXIT_FAILED;
@@ -728,19 +634,34 @@ static void on_final(void *data, const struct sb_report *r)
     }
     warn_of_nothing(t, r);
     sb_text_found(&t->a->text, r);
-    sb_app_client_final(t->a, r);
-    // Erlang's formula is that of a constant load.
-    if (r->nstages == 0)
-        sb_division_warn(r->ranks, r->nranks);
-    limits_text(t->a);
 }
 
-void sb__app_listen(struct sb_app *a, struct sb_workload *w,
-    struct sb__listening *t, struct sb_listener *l)
+static const struct sb__app_listener text_listener = {
+    .interval = print_interval,
+    .final = print_final,
+};
+
+static void on_final(void *data, const struct sb_report *r)
 {
-    *t = (struct sb__listening){
-        .a = a, .w = w, .progress = sb__app_has_progress(a)
-    };
+    struct sb__listening *t = data;
+
+    assert(r->final && r->whole);
+    assert(!t->printed);
+    sb_log_progress_done();
+    note_loop(t->a, r);
+    t->times = (struct sb_text_times){ .seconds = r->total_s,
+        .planned = (double)t->a->run.time / 1e9,
+        .warmup = r->warmup };
+    NOTIFY(complete, t, r);
+    NOTIFY(final, t, r);
+    NOTIFY(text, t, r);
+}
+
+void sb__app_listen(struct sb__listening *t, struct sb_listener *l)
+{
+    const struct sb_app *a = t->a;
+
+    t->progress = sb__app_has_progress(a);
     *l = (struct sb_listener){
         .data = t,
         .connecting = on_connecting,
@@ -750,18 +671,30 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .interval = on_interval,
         .checkpoint = on_checkpoint,
         .final = on_final,
+        .rate_found = on_rate_found,
+        .searching = on_searching,
+        .measured = on_measured,
         // Scripts may measure a server: the client is watched (app/observe.c).
-        .interval_ns = a->script || a->mix || a->beside || a->reporters.n ||
+        .interval_ns = a->script || a->mix || t->beside || a->reporters.n ||
                                sb_asserts_abort(&a->asserts) || t->progress
                            ? FILE_INTERVAL
                            : 0,
-        .stop = on_stop,
-        .partial = a->reporters.n > 0 || a->beside,
+        .partial = a->reporters.n > 0 || t->beside,
         .operations = a->reporters.n > 0 ||
                       (a->mix && a->run.report_interval > 0) ||
                       sb_asserts_need_operations(&a->asserts),
+        .stop = on_stop,
+        .judge = a->run.rate_search ? sb__app_limits_judge : NULL,
+        .judge_unit = a->rate_limits.n ? sb_assert_unit(a->rate_limits.limit)
+                                       : "",
     };
-    rate_listen(a, l);
+}
+
+void sb__app_listening_done(struct sb__listening *t)
+{
+    sb__app_server_done(t);
+    sb__app_beside_done(t);
+    free(t->block);
 }
 
 void sb__app_context(const struct sb__listening *t)
@@ -782,18 +715,17 @@ void sb__app_context(const struct sb__listening *t)
     fflush(stdout);
 }
 
-int sb__app_finish_reports(
-    struct sb__listening *t, const struct sb_run_result *res, int status)
+int sb__app_finish_reports(struct sb__listening *t, int status)
 {
     struct sb_app *a = t->a;
 
-    status = limits_status(a, status);
+    status = sb__app_limits_status(t, status);
     // Documents have the status with which the program will end.
     bool unwritten = status == SB_EXIT_OK && (fflush(stdout) || ferror(stdout));
 
     if (unwritten)
         status = SB_EXIT_FAILED;
-    const struct sb_outcome o = outcome(t, res, status, unwritten);
+    const struct sb_outcome o = outcome(t, status, unwritten);
 
     if (t->printed)
         sb_text_end(&a->text, &o, &t->times);

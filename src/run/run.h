@@ -118,38 +118,40 @@ struct sb_run;
 // Callbacks, called in the main thread. Any may be NULL.
 struct sb_listener {
     void *data;
-    // interval() gets operations and error codes, too (r->snap->op and code).
-    bool operations;
+    // Notifications. A report is complete.
     void (*connecting)(void *data); // before users are created
     // All users of this process are ready. Before started().
     void (*workers)(void *data, const struct sb_run_workers *w);
     void (*started)(void *data); // all users are ready
     void (*warmup)(void *data, int64_t ns);
+    // --rate=80% and --rate=max. Called about once per second before the
+    // measured part; the maximum was measured, or a trial has ended; the
+    // measured part begins.
+    void (*searching)(void *data, const struct sb_searching *now);
+    void (*rate_found)(void *data, const struct sb_rate_search *f);
+    void (*measured)(void *data, const struct sb_rate_search *f);
     void (*interval)(void *data, const struct sb_report *r);
     void (*checkpoint)(void *data, const struct sb_report *r);
     // A stage has ended: its figures. Also called for the last one.
     void (*stage)(void *data, const struct sb_report *r);
     // The result that sb_run() fills is complete, but for what done() adds.
     void (*final)(void *data, const struct sb_report *r);
-    // Called after each interval(); true ends the run as its time limit does.
-    bool (*stop)(void *data);
-    // --rate=80% and --rate=max. judge(): whether r, a trial or the final
+    // Questions. stop(), after each interval(): whether the run ends as by its
+    // time limit. judge(): whether r, a trial of --rate=max or the final
     // report, keeps the limits; sets the value of the first limit, and the
-    // number of the first one that was not kept. rate_found(): the maximum was
-    // measured, or a trial has ended. measured(): the measured part begins.
+    // number of the first one that was not kept.
+    bool (*stop)(void *data);
     bool (*judge)(
         void *data, const struct sb_report *r, double *value, unsigned *missed);
-    void (*rate_found)(void *data, const struct sb_rate_search *f);
-    void (*measured)(void *data, const struct sb_rate_search *f);
-    // Called about once per second until then.
-    void (*searching)(void *data, const struct sb_searching *now);
     const char *judge_unit; // of the values
-    // If there is no --report-interval: nanoseconds between calls of
-    // interval(), 0 for none.
-    int64_t interval_ns;
+    // interval() gets operations and error codes, too (r->snap->op and code).
+    bool operations;
     // Call interval() also for what is left at the end of the warm-up and of
     // the run, with r->partial, so that the intervals add up to the totals.
     bool partial;
+    // If there is no --report-interval: nanoseconds between calls of
+    // interval(), 0 for none.
+    int64_t interval_ns;
 };
 
 // Why a run ended.

@@ -33,6 +33,13 @@ A result file. The folder has no other file afterwards.
   $ grep -c 'transactions: *100 ' text
   1
 
+The values of the client belong to the row of their interval, also of the first one.
+
+  $ run --time=1 --report-interval=0.3 --report=none,json=r.json
+  $ ask r.json "[c['name'] for c in r['intervals']['columns'] if c['group'] == 'client'],
+  >     all(len(row) == len(r['intervals']['columns']) for row in r['intervals']['rows'])"
+  ['cpu', 'wait', 'machine'] True
+
 How users were run: with the loops and the policy that the workers had. Without --workers,
 and in built-in tests, users have threads.
 
