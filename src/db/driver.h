@@ -25,6 +25,8 @@
 #include "db/sql_type.h"
 #include "kit/exchange.h"
 
+// Increment it when a struct, a flag or an operation in this header or one that
+// it includes changes: a driver that was built before is then refused.
 #define SB_DRIVER_ABI 14u
 
 struct sb_con;      // a connection as Lua has it (db/sql.ffi.h)
