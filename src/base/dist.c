@@ -7,6 +7,8 @@
 
 static const char *const type_names[] = { "uniform", "gaussian", "special",
     "pareto", "zipfian", NULL };
+_Static_assert(sizeof(type_names) / sizeof(type_names[0]) == SB_DIST_TYPES + 1,
+    "complete");
 
 #define AT(field) offsetof(struct sb_dist_opts, field)
 #define PERCENT   .min = 0, .max = 100
@@ -78,7 +80,7 @@ const struct sb_opt_table sb_dist_opt_table = {
 
 static int prepare_check(const struct sb_dist_opts *o, struct sb_err *err)
 {
-    if (o->type < SB_DIST_UNIFORM || o->type > SB_DIST_ZIPFIAN)
+    if (o->type < 0 || o->type >= SB_DIST_TYPES)
         return sb_err_set(err, SB_ERANGE, "unknown rand-type");
     if (o->spec_iter < 1)
         return sb_err_set(err, SB_ERANGE, "rand-spec-iter must be at least 1");
@@ -244,6 +246,8 @@ int64_t sb_dist_default(const struct sb_dist *d, struct sb_zipf *cache,
         break;
     case SB_DIST_ZIPFIAN:
         v = sb_dist_zipfian(d, cache, r, a, b);
+        break;
+    case SB_DIST_TYPES: // excluded by sb_dist_prepare()
         break;
     }
     return d->o.scatter ? sb_scatter(&d->scatter, v, a, b) : v;

@@ -20,6 +20,7 @@ enum sb_dist_type {
     SB_DIST_SPECIAL,
     SB_DIST_PARETO,
     SB_DIST_ZIPFIAN,
+    SB_DIST_TYPES // their number
 };
 
 // Filled from the --rand-* options. sb_dist_prepare() derives constants from

@@ -210,13 +210,20 @@ local function reproducible()
    tap.like(sum, "^%x%x%x%x%x%x%x%x$", "checksum")
    tap.ok(sum ~= grammar.checksum(g, {text = ""}, opt),
       "the checksum depends on the schema")
-   for name, value in pairs{rand_seed = 2, rand_zipfian_exp = 0.5,
-      max_depth = 11, start = "a"}
-   do
-      tap.ok(sum ~= grammar.checksum(g, schema,
-         setmetatable({[name] = value}, {__index = opt})),
-         "the checksum depends on " .. name)
+   local function sum_with(name, value)
+      local other = {}
+      for k, v in pairs(opt) do
+         other[k] = v
+      end
+      other[name] = value
+      return grammar.checksum(g, schema, other)
    end
+   for name, value in pairs{rand_seed = 2, rand_new = 0.5, max_depth = 11,
+      start = "a"}
+   do
+      tap.ok(sum ~= sum_with(name, value), "the checksum depends on " .. name)
+   end
+   tap.is(sum_with("threads", 2), sum, "but not on other options")
    local user, a, b, c = grammar.parse_query("3:17:" .. sum)
    tap.ok(user == 3 and a == 17 and b == 17 and c == sum, "--query")
    user, a, b, c = grammar.parse_query("0:1-9")

@@ -3,12 +3,11 @@
 -- sysbench.rand: ranges, forms, determinism.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
+local distributions = require("sb.distributions")
 local rand = sysbench.rand
 
 local function ranges()
-   for _, name in ipairs{"default", "uniform", "gaussian", "special",
-                         "pareto", "zipfian", "scrambled_zipfian",
-                         "latest"} do
+   for _, name in ipairs(distributions) do
       local inside, seen = true, {}
       for _ = 1, 2000 do
          local v = rand[name](5, 14)
@@ -25,6 +24,20 @@ local function ranges()
    local big = 0
    for _ = 1, 50 do big = math.max(big, rand.uniform(1, 2^40)) end
    tap.ok(big > 2^32, "ranges wider than 32 bits")
+end
+
+local function types()
+   local listed = {}
+   for _, name in ipairs(distributions) do
+      listed[name] = true
+   end
+   local _, err = tap.sysbench("cpu --rand-type=odd run")
+   local n = 0
+   for name in err:match("must be one of (.*)%)"):gmatch("%a+") do
+      tap.ok(listed[name], "--rand-type=" .. name .. " is in sb.distributions")
+      n = n + 1
+   end
+   tap.ok(n >= 5, "types of --rand-type", err)
 end
 
 local function forms()
@@ -66,10 +79,8 @@ local function wrong_arguments()
       name .. "() with a wrong argument")
       tap.like(err, "^[^:]*test_rand.lua:%d+: ", "at the line of the script")
    end
-   for _, name in ipairs{"default", "uniform", "gaussian", "special",
-                         "pareto", "zipfian", "scrambled_zipfian", "latest",
-                         "unique_in", "row", "scatter", "varstring",
-                         "alphanumeric"} do
+   for _, name in ipairs{"unique_in", "row", "scatter", "varstring",
+      "alphanumeric", unpack(distributions)} do
       raises(name, "a number as argument 2, not nil", 1)
       raises(name, "a number as argument 1, not the string '1'", "1", 2)
    end
@@ -79,9 +90,7 @@ local function wrong_arguments()
    raises("string", "a string, not a table", {})
    local v = rand.uniform(5LL, 14ULL)
    tap.ok(v >= 5 and v <= 14, "64-bit integers are numbers")
-   for _, name in ipairs{"default", "uniform", "gaussian", "special",
-                         "pareto", "zipfian", "scrambled_zipfian",
-                         "latest"} do
+   for _, name in ipairs(distributions) do
       v = rand[name](14, 5)
       tap.ok(v >= 5 and v <= 14, name .. "(): the order of bounds", v)
    end
@@ -234,6 +243,7 @@ end
 function event()
    tap.run(function()
       ranges()
+      types()
       forms()
       wrong_arguments()
       ycsb()

@@ -41,9 +41,7 @@ integer("_int", "uniform", -2 ^ 31, 2 ^ 31 - 1)
 integer("_tinyint", "uniform", -128, 127)
 integer("_smallint", "uniform", -32768, 32767)
 integer("_bigint", "uniform", -2 ^ 53, 2 ^ 53)
-for _, name in ipairs{"default", "uniform", "gaussian", "special", "pareto",
-   "zipfian"}
-do
+for _, name in ipairs(require("sb.distributions")) do
    integer("_" .. name, name)
 end
 
@@ -785,11 +783,14 @@ function M.checksum(grammar, schema, opt)
    local texts = {grammar.text, schema.text, opt.start, grammar.dialect or "",
       string.format("%d %d %.0f", opt.max_depth, opt.max_length,
       opt.table_size)}
-   for _, name in ipairs{"seed", "type", "spec_iter", "spec_pct", "spec_res",
-      "pareto_h", "zipfian_exp", "scatter"}
-   do
-      texts[#texts + 1] = tostring(opt["rand_" .. name])
+   local draws = {}
+   for name, value in pairs(opt) do
+      if name:find("^rand_") then
+         draws[#draws + 1] = name .. "=" .. tostring(value)
+      end
    end
+   table.sort(draws)
+   texts[#texts + 1] = table.concat(draws, "\n")
    for _, text in ipairs(texts) do
       text = text .. "\n"
       for i = 1, #text do

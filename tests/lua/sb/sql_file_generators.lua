@@ -25,9 +25,7 @@ local function range(draw)
    end
 end
 
-for _, name in ipairs{"default", "uniform", "gaussian", "special", "pareto",
-   "zipfian", "scrambled_zipfian", "latest"}
-do
+for _, name in ipairs(require("sb.distributions")) do
    generators[name] = range(name)
 end
 
