@@ -76,6 +76,33 @@ static void errors_name_the_report(void)
     CHECK_STR(err.msg, "--report: two reports cannot be written to 'a'");
 }
 
+// The help of --report has each of them, with its target: completion of command
+// lines reads them there.
+static void help_names_every_report(void)
+{
+    const char *help = sb_report_opt_table.opts[0].help;
+    char names[sizeof(((struct sb_err *)0)->msg)], *end, *name, *rest;
+    struct sb_reporters rs;
+    struct sb_err err = { 0 };
+    int n = 0;
+
+    CHECK_STR(sb_report_opt_table.opts[0].name, "report");
+    CHECK_INT(INIT(&rs, &err, "xml=a"), SB_EUSAGE);
+    snprintf(names, sizeof(names), "%s", strstr(err.msg, "none, ") + 6);
+    end = strchr(names, ')');
+    CHECK(end != NULL);
+    *end = '\0';
+    for (name = strtok_r(names, ", ", &rest); name;
+         name = strtok_r(NULL, ", ", &rest), n++) {
+        INIT(&rs, &err, name); // "...: write json=FILE"
+        const char *example = strstr(err.msg, "write ");
+
+        if (example)
+            CHECK(strstr(help, example + 6));
+    }
+    CHECK(n >= 8);
+}
+
 static void labels_have_keys(void)
 {
     const char *const good[] = { "a=b", "c=" }, *const bad[] = { "=b" };
@@ -461,6 +488,7 @@ CHECK_FILE
     RUN(list_is_parsed);
     RUN(text_makes_room);
     RUN(errors_name_the_report);
+    RUN(help_names_every_report);
     RUN(labels_have_keys);
     RUN(lines_finish_first_and_views_last);
     RUN(lost_intervals_end_lines_only);
