@@ -117,8 +117,9 @@ SB_FFI void sb_object_drop(void *object);
 // True if the last call failed because it was canceled.
 SB_FFI int sb_con_canceled(const struct sb_con *con);
 // Writes one line about the server to out; returns the length as snprintf()
-// does. Ends the last result. Nothing is written while the connection is
-// loading or closed.
+// does. The last result remains, unless an object of the connection, such as a
+// pipeline, has something to do first. Nothing is written while the connection
+// is loading or closed.
 SB_FFI int sb_con_server(struct sb_con *con, char *out, size_t size);
 SB_FFI size_t sb_con_quote(
     struct sb_con *con, const char *text, size_t len, char *out, size_t size);
