@@ -23,6 +23,7 @@ void sb_app_script_env(struct sb_app *a, struct sb_script_env *env)
         .luajit_cmd = a->o.luajit_cmd,
         .text = a->setup.script,
         .text_len = a->setup.script_len,
+        .found = a->setup.argv && a->setup.role != SB_SETUP_OF_CHECK,
     };
 }
 

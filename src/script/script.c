@@ -96,7 +96,7 @@ static int locate(struct sb_script *s, const char *name, struct sb_err *err)
     if (rc == 0 && sb__find_hidden(s->path, s->env.paths->workloads, hidden,
                        sizeof(hidden)))
         s->hidden = strdup(hidden);
-    if (rc == 0 && installed)
+    if (rc == 0 && installed && !s->env.found)
         sb_log(SB_LOG_NOTICE,
             "NOTICE: no such file: %s; using the installed %s", name, s->path);
     return rc;
@@ -134,6 +134,12 @@ static int prepare(struct sb_script *s, const char *name, const char *command,
     if (rc)
         return rc;
     s->installed = is_installed(s->path, s->env.paths->workloads);
+    // Who gives the name of the file, "crud.lua", means that file.
+    if (s->hidden && !s->installed && !s->env.found &&
+        strcmp(s->path, name) != 0)
+        sb_log(SB_LOG_NOTICE,
+            "NOTICE: using %s in the current folder, not the installed %s",
+            s->path, s->hidden);
     s->name = base_name(s->path);
     s->title = make_title(name ? name : s->path, s->env.component);
     s->given = name ? strdup(name) : NULL;

@@ -30,6 +30,7 @@ struct sb_script_env {
     const char *luajit_cmd; // --luajit-cmd, as for luajit -j; "" for none
     const char *text; // the script from standard input, if it was read before
     size_t text_len;
+    bool found; // another process of the run has printed where the script is
     // In a mix: the name of the component, its number, and its own choice of a
     // driver (may be NULL, and may be filled in until sb_script_ready()).
     const char *component;
@@ -41,9 +42,10 @@ struct sb_script_env {
 // for standard input) and loads it: runs its body once in the main state. The
 // search order is: a file of that name; name + ".lua"; an
 // installed workload; a module on package.path; an installed workload by the
-// last components of the path, with a notice. command: as typed, or NULL. 0 or
-// SB_E*; SB_ENOTFOUND: "Cannot find benchmark 'x': no such built-in test, file
-// or module"; SB_ESCRIPT: syntax or run-time error with file and line.
+// last components of the path, with a notice. Another notice says that name +
+// ".lua" hides an installed workload. command: as typed, or NULL. 0 or SB_E*;
+// SB_ENOTFOUND: "Cannot find benchmark 'x': no such built-in test, file or
+// module"; SB_ESCRIPT: syntax or run-time error with file and line.
 int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     const char *name, const char *command, struct sb_err *err);
 // True for "oltp", which names the built-in test of 0.4 (oltp_0_4.lua) and not

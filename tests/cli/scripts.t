@@ -383,8 +383,9 @@ sequence depends only on x.
   $ grep -h seeded numbers.1.a numbers.2.a | sort -u | wc -l
   1
 
-A file in the current folder that has the name of a workload hides it. If it is no
-workload, that is said; a folder hides nothing.
+A file in the current folder that has the name of a workload hides it, which a notice
+says unless the user named the file. If it is no workload, that is said; a folder hides
+nothing.
 
   $ mkdir hides && cd hides
   $ echo '{"a": 1}' >json
@@ -401,6 +402,7 @@ workload, that is said; a folder hides nothing.
   $ hides crud run
   FATAL: cannot find the event() function in crud, a file of the current folder that hides the workload DIR/crud.lua
   $ hides vector prepare
+  NOTICE: using vector.lua in the current folder, not the installed DIR/vector.lua
   'vector' test does not implement the 'prepare' command: a file of the current folder hides the workload DIR/vector.lua.
   $ hides ./vector.lua prepare
   'vector.lua' test does not implement the 'prepare' command.
@@ -408,6 +410,23 @@ workload, that is said; a folder hides nothing.
   'mine' test does not implement the 'prepare' command.
   $ hides oltp_insert help | head -n 1
   oltp_insert options:
+  $ echo 'function event() end' >latency.lua
+  $ cp latency.lua mine.lua
+  $ notice() { sysbench "$@" --db-driver=null --events=1 run 2>&1 | grep NOTICE; }
+  $ notice latency | sed 's, /[^ ]*/, DIR/,'
+  NOTICE: using latency.lua in the current folder, not the installed DIR/latency.lua
+  $ notice latency --sweep=threads=1,2 --repeat=2 | wc -l
+  1
+  $ notice latency.lua
+  [1]
+  $ notice ./latency
+  [1]
+  $ notice mine
+  [1]
+  $ notice latency --verbosity=2
+  [1]
+  $ (cd "$SB_SRCDIR/tests/lua" && notice oltp_insert)
+  [1]
   $ cd ..
 
 A script that sends pipelines outside event() does not keep their connections.
