@@ -63,3 +63,20 @@ have options of these names.
   $ find "$SB_SRCDIR/src" -name '*.c' \( ! -path '*/results/*' -o -name 'sweep*' \) -exec cat {} + |
   >     awk -F '"' '/\.name = "/ { name = $2 }
   >         /\.flags = .*SB_OPT_YIELDS/ { print name }' | sort | diff listed -
+
+A new option of the program has the flag. These have not: a script that declares one of
+them gives the program's option another default.
+
+  $ sed -n '/^## New options/,/^## Output/p' "$page" |
+  >     grep -v -e '^| mysql ' -e '^| pgsql ' -e '^| new drivers ' |
+  >     grep -o -e '`--[a-z0-9-]*' | cut -c 4- | sort | comm -23 - listed
+  db-ignore-errors
+  db-init-sql
+  db-isolation
+  db-reconnect
+  db-reconnect-timeout
+  db-refresh-events
+  db-refresh-time
+  db-statement-cache
+  luajit-cmd
+  rand-zipfian-exp
