@@ -177,8 +177,9 @@ LUA
         "$(sort -g a | tail -1)" "" "${3:-}"
 }
 
-# What an interval costs rank 0 of 64: each executes 100 operations 10 times a
-# second. It also looks for messages, which a run with long intervals shows.
+# The CPU time of an interval in rank 0 of 64 ranks. Each rank executes 100
+# operations 10 times per second. Rank 0 also polls for messages: a run with long
+# intervals measures that time, which is subtracted.
 mpi_interval() { # family
     local set=(64 0 --ops=100 --rate=640)
     : >a && : >b && : >r
@@ -193,8 +194,8 @@ mpi_interval() { # family
         "" "at most 20"
 }
 
-# The same without a network, and what else the model in
-# docs/internals/ranks.md needs.
+# The CPU time of an interval without a network, and the other figures that the
+# model in docs/internals/ranks.md needs.
 ranks_joint() {
     local n case ranks executions intervals kb ms v=(0)
     part joint

@@ -52,8 +52,8 @@ bench_workers_lag() {
 }
 
 # M/D/1 with the default pace. The theory is Lindley's recursion over the same
-# arrivals with the measured mean service time: the arrivals depend on the seed
-# only, and a run of events that take no time, which spins, notes them.
+# arrivals with the measured mean service time. The arrivals depend only on the
+# seed: a run with --pace=spin and events that take no time records them.
 bench_workers_md1() {
     local rate target secs=$((SECS * 6)) mode
     echo "$NULL_EVENT" >null.lua

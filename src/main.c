@@ -139,7 +139,7 @@ static int load_test(struct sb_app *a, struct sb_err *err)
                       : load_script(a, err);
     if (rc == 0)
         rc = check_mix(a, err);
-    // Help is also for those who do not know yet which options go together.
+    // Help is printed even if the given options do not fit together.
     if (rc == 0 && !sb_app_asks_for_help(a))
         rc = check_options(a, err);
     if (rc == 0 && a->script)
@@ -166,8 +166,9 @@ static int fail_usage(struct sb_app *a, const struct sb_err *err)
     return SB_EXIT_FAILED;
 }
 
-// Finds the folders of the program, and sets what client libraries read from
-// the environment: before there are threads, also those of a library for MPI.
+// Finds the folders of the program, and sets the environment variables that
+// client libraries read. This precedes all threads, including those of an MPI
+// library.
 static int begin_process(struct sb_app *a, struct sb_err *err)
 {
     int rc = sb_paths_find(&a->paths, err);

@@ -46,9 +46,9 @@ struct sb_app_opts {
     bool version, list, print_config, config_strict;
 };
 
-// What a process gets that does not use settings of its own (setup.c).
+// The role of a process that gets its settings from another one (setup.c).
 enum sb_app_setup_role {
-    SB_SETUP_OF_RANK,  // a rank of a job; also: nothing
+    SB_SETUP_OF_RANK,  // a rank of a job; also a process with its own settings
     SB_SETUP_OF_RUN,   // a run of a sweep, or a command before or after it
     SB_SETUP_OF_CHECK, // loads the test and checks the options of a sweep
 };
@@ -207,12 +207,12 @@ int sb_app_ranks_finish(struct sb_app *a, struct sb_err *err);
 // Whether a->command is carried out by another rank; prints a notice then.
 bool sb_app_ranks_idle(const struct sb_app *a);
 
-// app/ranks.c. The value of --mpi, read before the other settings: they are
-// those of rank 0.
+// app/ranks.c. The value of --mpi. It is read before the other settings, which
+// this process gets from rank 0.
 const char *sb_app_job_setting(const struct sb_app *a);
 // Called first: joins the job of the launcher that started this
-// process. The other ranks wait for the command line of rank 0, which becomes
-// theirs. 0 or SB_E*; SB_ECANCELED: rank 0 has failed, and has said so.
+// process. The other ranks wait for the command line of rank 0 and use it. 0 or
+// SB_E*; SB_ECANCELED: rank 0 has failed and has logged the error.
 int sb_app_job_begin(struct sb_app *a, struct sb_err *err);
 // app/setup.c. Keeps what other processes need of arguments and environment,
 // before secrets are hidden. 0 or SB_ENOMEM.
@@ -220,14 +220,15 @@ int sb_app_setup_keep(struct sb_app *a, struct sb_err *err);
 // Appends a setup with what was kept.
 void sb_app_setup_put(
     const struct sb_app *a, const struct sb_app_setup *s, struct sb_buf *b);
-// Takes a setup over: a->setup, and the arguments and variables of this
-// process. SB_EUSAGE: of another version. SB_EINTERNAL, SB_ENOMEM.
+// Reads a setup into a->setup, and replaces the arguments and the environment
+// of this process. SB_EUSAGE: the setup is of another version. SB_EINTERNAL,
+// SB_ENOMEM.
 int sb_app_setup_take(struct sb_app *a, struct sb_wire *w, struct sb_err *err);
-// The first argument of a process that gets its setup on standard input; those
-// behind it are for people who look at the list of processes.
+// The first argument of a process that gets its setup on standard input. The
+// other arguments only identify the process in the list of processes.
 #define SB_SETUP_FROM_STDIN "--setup-from-stdin"
 bool sb_app_setup_awaited(const struct sb_app *a);
-// Takes it from there. Errors as above, and SB_ESYS.
+// Reads the setup from standard input. Errors as above, and SB_ESYS.
 int sb_app_setup_read(struct sb_app *a, struct sb_err *err);
 void sb_app_setup_done(struct sb_app *a);
 
@@ -235,10 +236,11 @@ void sb_app_setup_done(struct sb_app *a);
 void sb_app_job_loaded(struct sb_app *a);
 // Whether this is another rank than 0, which prints nothing by itself.
 bool sb_app_job_follows(const struct sb_app *a);
-// Another rank tells rank 0 why it has failed. False: it could not.
+// Called by a rank other than 0 that has failed: sends the reason to rank 0.
+// Returns false if it cannot be sent.
 bool sb_app_job_told(struct sb_app *a, const char *why);
 // Leaves the job, if there is one. status: the exit status.
-// Returns the exit status: 0 for a rank that told rank 0 how it ended.
+// Returns the exit status: 0 for a rank that has reported its end to rank 0.
 int sb_app_job_end(struct sb_app *a, int status);
 
 // app/sweep*.c. What a process does:

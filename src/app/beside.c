@@ -96,9 +96,9 @@ static void stop_for_signal(void *arg, int sig)
     sb_beside_stop(s->process, s->grace);
 }
 
-// Signals that arrive while no thread waits for them, before and after the run,
-// would end the program and leave the command running. They wait until a thread
-// does.
+// Blocks SIGINT and SIGTERM before and after the run, when no thread waits for
+// them: otherwise they would end the program and leave the command running.
+// They stay pending until a thread waits for signals.
 static void hold_signals(struct sb__app_beside *b)
 {
     sigset_t set;
@@ -222,7 +222,8 @@ static void schedule_beside(struct sb__listening *t, int64_t warmup_ns)
         sb_log(SB_LOG_ALERT, "%s", err.msg);
 }
 
-// Looks once more after the end of the command; then the file is the user's.
+// Checks the output once more after the command has ended. After that, the user
+// may change the file.
 static void look_at_output(struct sb__app_beside *b)
 {
     if (b->complete)

@@ -22,7 +22,7 @@ static void ignore(int sig)
     (void)sig;
 }
 
-// nohup and some programs that read our output ignore signals on purpose.
+// A signal may be ignored on purpose, for example by nohup.
 static void watch_unless_ignored(sigset_t *set, int sig)
 {
     struct sigaction now;

@@ -111,9 +111,9 @@ void sb_app_mix_done(struct sb_app *a)
 
 // Loading ---------------------------------------------------------------------
 
-// Which options of the program a component can have for itself: random
-// distributions, the driver and what is below it. All others are those of the
-// run.
+// Returns whether a component can have its own value of an option of the
+// program: random distributions, the driver, and the options of drivers. All
+// other options apply to the whole run.
 static bool allowed(void *arg, const struct sb_opt_view *view)
 {
     const struct sb_app *a = arg;
@@ -196,8 +196,8 @@ int sb_app_mix_load(struct sb_app *a, struct sb_err *err)
 struct collect {
     struct sb_app *a;
     unsigned part;
-    const char *driver; // whose options are given, NULL: none
-    bool several;       // of such drivers
+    const char *driver; // a driver whose options are given, or NULL
+    bool several;       // options of several drivers are given
     struct sb_dist_opts dist;
     bool own_dist;
 };

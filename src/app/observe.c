@@ -88,7 +88,8 @@ static void add_client(
         sb_client_add(&c->steady, &last, &c->last);
 }
 
-// The time in which the waiting of threads is known, if that is most of it.
+// Returns the sums over the intervals in which the waiting of threads is known,
+// if these are at least half of the time; otherwise the sums over all.
 static const struct sb_client_sum *measured(const struct sb__app_client *c)
 {
     return 2 * c->steady.ns >= c->whole.ns ? &c->steady : &c->whole;
@@ -197,7 +198,7 @@ static void log_value(unsigned index, const struct sb_server_value *v)
 // Totals grow from the start of the measured part.
 static void rebase_server(struct sb__listening *t, int64_t warmup_ns)
 {
-    // Without anything before the measured part, the first sample is its base.
+    // If nothing precedes the measured part, its base is the first sample.
     if (t->server.sampler &&
         (warmup_ns > 0 || sb_run_opts_finds_rate(&t->a->run)))
         sb_sampler_rebase(

@@ -239,7 +239,8 @@ static int perform_script(struct sb_app *a, struct sb_script *s)
 
 // --mix: carries out a command for the workloads of a mix.
 
-// Their figures are those of all events, which a script would print as its own.
+// Warns that report hooks are not called: their figures would be those of all
+// workloads, but a script would print them as its own.
 static void warn_hooks(const struct sb_app *a)
 {
     for (unsigned i = 0; i < a->run.mix.n; i++) {

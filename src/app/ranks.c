@@ -81,8 +81,8 @@ static int join(struct sb_app *a, const struct sb_job_family *family,
     return a->files ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
-// The values of the own arguments are not used, and may be secrets: they are
-// hidden in the process list, as those of rank 0 that are.
+// Hides the values of this process's own arguments in the process list: they
+// are not used, and may be secrets.
 static void hide_arguments(struct sb_app *a)
 {
     for (int i = 1; i < a->argc; i++) {

@@ -308,7 +308,7 @@ void sb__app_facts(struct sb_app *a)
         .places = a->setup.places,
         .following = a->setup.following,
     };
-    // Of a run that does not start.
+    // For a run that does not start.
     clock_gettime(CLOCK_REALTIME, &f->started);
     sb_host_facts(&f->host);
 }
@@ -582,8 +582,8 @@ static void keep_block(struct sb__listening *t, const struct sb_report *r)
     t->a->facts.block = t->block;
 }
 
-// done(), hooks and whatever else the script has left to do may end the
-// process: the files are complete before it.
+// Completes the files before done() and the hooks of the script run, because
+// these may end the process.
 static void draft_files(struct sb__listening *t, const struct sb_report *r)
 {
     struct sb_app *a = t->a;
@@ -604,8 +604,8 @@ static const struct sb__app_listener files_listener = {
     .final = draft_files,
 };
 
-// For example, because of a low rate. Scripts that end the run in their first
-// event want that.
+// Warns that no event was completed, for example because of a low rate. There
+// is no warning if a script ended the run, even in its first event.
 static void warn_of_nothing(
     const struct sb__listening *t, const struct sb_report *r)
 {
@@ -704,7 +704,7 @@ void sb__app_context(const struct sb__listening *t)
     if (!t->printed || !t->a->text_opts.report_context || sb__app_quiet(t->a))
         return;
     run = sb_json_facts(&t->a->facts);
-    // As in the file of a job, whose facts of a process are those of rank 0.
+    // As in the result file of a job, facts about a process are about rank 0.
     if (run && t->a->run.job)
         json_object_set_new(run, "ranks", json_array());
     if (run)
@@ -827,7 +827,7 @@ static void on_rank_workers(void *data, const struct sb_run_workers *w)
 void sb__app_follow(
     struct sb_app *a, struct sb_workload *w, struct sb_run_result *res)
 {
-    // Intervals have what rank 0 may need.
+    // Rank 0 may need the operations of intervals.
     const struct sb_listener l = {
         .data = a,
         .operations = true,

@@ -41,9 +41,8 @@ void sb__app_fill_streams(void)
 }
 
 #ifdef __GLIBC__ // elsewhere the streams cannot be assigned
-// Returns a stream to what is open as fd, with a descriptor of its own: a
-// script may close fd or open something else there. The first stream if that
-// fails.
+// Returns a stream on a copy of the descriptor fd, because a script may close
+// fd or open another file as fd. Returns `first` if that fails.
 static FILE *own_stream(FILE *first, int fd)
 {
     int own = fcntl(fd, F_DUPFD_CLOEXEC, OWN_STREAMS);
@@ -88,8 +87,8 @@ int sb_app_open_streams(struct sb_err *err)
     return 0;
 }
 
-// Streams do not keep the error of a failed write, but the next write fails
-// with the same error. Returns 0 if it does not fail.
+// Returns the errno of an earlier write that failed. Streams do not keep it,
+// but the next write fails with the same error. Returns 0 if that succeeds.
 static int write_errno(void)
 {
     clearerr(stdout);

@@ -41,10 +41,10 @@ struct sb_app_sweep {
     size_t script_len;
     bool text;     // the whole report of each run was asked for
     bool executed; // at least one run, now
-    // Of each run, as sb_sweep_state_read() says. A run that failed in an
-    // earlier attempt is open until it is executed again.
+    // The outcome of each run: see sb_sweep_state_read(). A run that failed in
+    // an earlier attempt is open until it is executed again.
     enum sb_sweep_outcome outcome[SB_SWEEP_RUNS_MAX];
-    // Of each run that is finished; of others SB__AFTER_DONE.
+    // The commands after each finished run; SB__AFTER_DONE for other runs.
     enum sb__sweep_after after[SB_SWEEP_RUNS_MAX];
     bool left_failed; // a command that an earlier attempt has left
 };
@@ -56,16 +56,17 @@ struct sb_app_sweep {
 
 // The check -------------------------------------------------------------------
 
-// What the process that loads the test has found out: the test has options of
-// these names itself.
+// The answer of the process that loads the test, if the test itself has an
+// option of this name.
 #define SB__SWEEP_OWNED  '1'
 #define SB__REPEAT_OWNED '2'
 
-// What is checked before the first run of a sweep, in a process that has loaded
-// the test: the swept options with all their values, and the commands.
+// The checks before the first run of a sweep, in a process that has loaded the
+// test: the swept options with all their values, and the commands.
 
-// Called in that process before the test is loaded: gives it the values of the
-// first run, because the test may not load without them.
+// Called in the process that loads the test, before it does so: gives the swept
+// options the values of the first run, because the test may not load without
+// them.
 static void give_first_values(struct sb_app *a)
 {
     const struct sb_sweep_plan *p = &a->sweep->plan;
@@ -76,8 +77,8 @@ static void give_first_values(struct sb_app *a)
     if (a->sweep->plan_rc)
         return;
     sb_sweep_raw_values(p, 0, fact);
-    // Errors are found again by sb_app_sweep_check(), which knows whether the
-    // options are those of a sweep.
+    // sb_app_sweep_check() finds these errors again. It can tell whether the
+    // options are options of the sweep or of the test.
     for (unsigned i = 0; i < p->noptions; i++)
         if (sb_opts_find(a->opts, fact[i].name, &view))
             sb_opts_give(a->opts, fact[i].name, fact[i].value, &err);
@@ -105,8 +106,8 @@ static int check_name(
         u.meant[0] ? "?)" : "");
 }
 
-// Stages replace what the swept option sets: the runs would have other values
-// than their names.
+// Rejects stages that set a swept option: the runs would not have the values
+// that their names contain.
 static int check_stages(
     const struct sb_app *a, const char *name, struct sb_err *err)
 {
@@ -149,7 +150,8 @@ static int check_point(struct sb_app *a, unsigned point, struct sb_err *err)
     sb_sweep_raw_values(p, point, fact);
     for (unsigned i = 0; rc == 0 && i < p->noptions; i++)
         rc = sb_opts_give(a->opts, fact[i].name, fact[i].value, err);
-    // What is derived from the values of one point is not used for the next.
+    // Settings that are derived from the values of one point must not apply to
+    // the next one.
     const struct sb_run_opts given = a->run;
 
     if (rc == 0)
@@ -198,7 +200,7 @@ static void answer(const struct sb_app *a, char what)
 {
     ssize_t n = write(a->setup.answer, &what, 1);
 
-    (void)n; // without it, the sweep begins, and its runs fail
+    (void)n; // if the answer is lost, the sweep begins, and its runs fail
 }
 
 // The exit status of the process that has loaded the test.
@@ -254,7 +256,7 @@ static unsigned count_runs(
     return n;
 }
 
-// The number of finished runs whose commands ended so.
+// Returns the number of finished runs whose commands ended in this way.
 static unsigned count_after(
     const struct sb_app_sweep *s, enum sb__sweep_after after)
 {
@@ -506,7 +508,7 @@ static int start(struct sb_app *a, struct sb_app_child *child, int *status,
     return sb_app_child(&a->sweep->children, child, status, err);
 }
 
-// What the launcher has done wrong, if anything.
+// Logs or returns an error if the launcher has not started rank 0.
 static int judge_launch(const struct sb_app *a,
     const struct sb_app_child *child, int *status, struct sb_err *err)
 {
@@ -627,8 +629,8 @@ static int execute_steps(struct sb_app *a, unsigned run, const char *reports,
     return rc;
 }
 
-// Executes the commands after a run that is over. If they fail or a signal
-// comes, they and not the run are repeated.
+// Executes the commands after a run that has ended. If they fail or a signal
+// interrupts them, --sweep-resume repeats only the commands, not the run.
 static int execute_after(struct sb_app *a, unsigned run, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
@@ -646,8 +648,8 @@ static int execute_after(struct sb_app *a, unsigned run, struct sb_err *err)
     return 0;
 }
 
-// Executes a run with what belongs to it. The file of a run that is interrupted
-// does not count; that of one that had ended before the signal does.
+// Executes a run and the commands before and after it. The file of a run counts
+// only if the run had ended before a signal.
 static int execute_run(
     struct sb_app *a, unsigned run, int *status, struct sb_err *err)
 {
@@ -726,14 +728,14 @@ static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
         return rc;
     s->outcome[run] = sb_sweep_state_read(&s->state, run, &f);
     find_after(s, run, s->after[run] == SB__AFTER_FAILED);
-    // Of an interrupted run nothing is known.
+    // An interrupted run has no figures.
     if (s->outcome[run] != SB_SWEEP_OPEN)
         print_run(a, number, run, status, &f, kept);
     sb_result_done(&f);
     return 0;
 }
 
-// What earlier attempts have finished.
+// Sets the outcomes of the runs that earlier attempts have finished.
 static void find_finished(struct sb_app_sweep *s)
 {
     for (unsigned i = 0; i < s->plan.nruns; i++) {
@@ -816,7 +818,8 @@ static bool is_complete(const struct sb_app_sweep *s)
            count_after(s, SB__AFTER_FAILED) == 0;
 }
 
-// The commands after runs. Returns what is to do with them, NULL: nothing.
+// Logs the state of the commands after runs. Returns the words for what is left
+// to do with them, or NULL.
 static const char *explain_after(const struct sb_app_sweep *s)
 {
     unsigned open = count_after(s, SB__AFTER_OPEN);
@@ -837,7 +840,7 @@ static const char *explain_after(const struct sb_app_sweep *s)
     return open ? "execute" : NULL;
 }
 
-// written: the results are.
+// Logs what the sweep lacks. written: the results could be written.
 static void explain(const struct sb_app_sweep *s, bool written)
 {
     unsigned open = count_runs(s, SB_SWEEP_OPEN);
@@ -910,7 +913,7 @@ static int perform_sweep(struct sb_app *a, int *status, struct sb_err *err)
     rc = execute_runs(a, err);
     int written = print_and_write(a, rc ? &later : err);
 
-    // The last lines may have been written to a pipe without a reader.
+    // The last lines may have caused SIGPIPE.
     sb_app_children_seen(&s->children);
     *status = exit_status(s);
     if (sb_sweep_state_check(&s->state, &later) == 0)
@@ -958,8 +961,8 @@ static int read_script(struct sb_app *a, struct sb_err *err)
     return 0;
 }
 
-// What to do after the check, which ended with this status. A script that has
-// the option --repeat takes no part in repeats.
+// Returns the role after the check, which ended with this status. The runs of a
+// script that has its own option --repeat are not repeated.
 static enum sb_sweep_role without_owned(
     struct sb_app *a, char owned, int status)
 {
@@ -995,7 +998,8 @@ static enum sb_sweep_role check(struct sb_app *a, int *status)
         return end_with(status, failure(&err));
     enum sb_sweep_role role = without_owned(a, owned, *status);
 
-    // A test that ended this process has kept it from saying so.
+    // The process of the check reports errors of the plan, unless the test has
+    // ended it before.
     if (role == SB_SWEEP_RUN && s->plan_rc) {
         sb_log(SB_LOG_USAGE, "%s", s->plan_err.msg);
         return end_with(status, SB_EXIT_FAILED);
@@ -1023,7 +1027,8 @@ static int is_mix(void *arg, const char *text)
     return strncmp(text, "mix=", 4) == 0;
 }
 
-// Without --mix and without a test, the command would be taken for the test.
+// Returns whether --mix is swept without a test: the command would then be
+// taken for the test.
 static bool sweeps_mix(const struct sb_app *a)
 {
     struct sb_opt_view view;
@@ -1041,7 +1046,8 @@ static int take_options(struct sb_app *a, struct sb_err *err)
 
     for (unsigned i = 0; rc == 0 && i < s->nvalues; i++)
         rc = sb_opts_give(a->opts, s->value[i].name, s->value[i].value, err);
-    // Another rank writes a file only if rank 0 is lost: where the user said.
+    // Ranks other than 0 write a file only if rank 0 is lost; its name is the
+    // one that the user gave.
     if (rc == 0 && s->report[0] && !sb_app_job_follows(a))
         rc = sb_opts_give(a->opts, "report", s->report, err);
     a->command = s->command;

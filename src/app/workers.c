@@ -9,10 +9,10 @@
 
 #include "app/app.h"
 
-// Scripts of users may compute, or wait without a sign of it in their text;
-// then threads are better. So the minimum is higher than that of the drivers
-// (loop_users), users for each processor, for which installed workloads were
-// measured (bench/RESULTS.md).
+// Minimum number of users per processor for workers, for scripts of users. It
+// is higher than the minimum of the drivers (loop_users), which was measured
+// with installed workloads (bench/RESULTS.md): such a script may compute, or
+// wait in a way that its text does not show, and threads are better then.
 #define SCRIPT_USERS 64u
 // Minimum number of users for which the output says why each has a thread; with
 // fewer, it does so only if an installed workload would have workers.

@@ -12,8 +12,8 @@
 #include "base/near.h"
 #include "kit/buf.h"
 
-// Folders of the installed workloads. Those with a name of their own have
-// workloads with the same names as the others.
+// Folders of the installed workloads. A workload in a subfolder may have the
+// same name as one in the top folder.
 static const char *const folders[] = { "", "mongodb/" };
 
 #define FOLDERS (sizeof(folders) / sizeof(folders[0]))

@@ -21,10 +21,11 @@ struct sb_host_facts {
 
 // Never fails: what cannot be read is empty. Any thread.
 void sb_host_facts(struct sb_host_facts *f);
-// How many of them the process may use at a time: `processors`, or the limit of
-// the control group if that is less. Above 0.
+// Returns the number of processors that the process may use at a time:
+// `processors`, or the limit of the control group if that is less. Above 0.
 double sb_host_processors(const struct sb_host_facts *f);
-// The same without other facts, rounded up. Any thread.
+// Returns this number for this machine, rounded up, without the other facts.
+// Any thread.
 unsigned sb_host_usable(void);
 // As sb_host_facts(), with files below `root` instead of "/"; for tests.
 void sb_host_facts_below(struct sb_host_facts *f, const char *root);

@@ -31,9 +31,9 @@ struct sb_opt_list {
 enum sb_opt_flags {
     SB_OPT_SECRET = 1 << 0,     // masked in all output
     SB_OPT_HIDDEN = 1 << 1,     // accepted, but not listed by --help
-    SB_OPT_DEPRECATED = 1 << 2, // accepted with a warning, which names what
-                                // to use: alias_of, or the text of the help,
-                                // then only on the command line
+    SB_OPT_DEPRECATED = 1 << 2, // accepted with a warning that names the
+                                // replacement: alias_of or, only if given on
+                                // the command line, the text of the help
     SB_OPT_USEC = 1 << 3,     // SB_OPT_DURATION: a bare number is microseconds
     SB_OPT_NOFILE = 1 << 4,   // command line only (--help, --config-file)
     SB_OPT_FILENAME = 1 << 5, // SB_OPT_STRING: --help shows =FILENAME

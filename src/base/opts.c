@@ -493,7 +493,7 @@ static int read_argument(
         return read_option(o, arg, err);
     if (strcmp(arg, "-h") == 0)
         return sb__opts_add_setting(o, &help, err);
-    // A password as other clients take it.
+    // A password in the syntax of other clients, -pPASSWORD.
     const char *sign = strchr(arg, '='); // not "-percentile=99", but "-pUFc="
     if (arg[0] == '-' && arg[1] == 'p' && (!sign || !sign[1] || sign[1] == '='))
         sb__opts_overwrite(arg + 2, true);
@@ -508,7 +508,7 @@ static int read_argument(
         o->unshown = copy;
         o->unshown_after = before;
     }
-    // As other clients take it: an error, see above.
+    // The syntax of other clients, -p PASSWORD. "-p" was an error, see above.
     if (strcmp(before, "-p") == 0)
         sb__opts_overwrite(arg, true);
     return 0;

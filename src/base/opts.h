@@ -90,9 +90,10 @@ int sb_opts_env(struct sb_opts *o, char *const *envp, struct sb_err *err);
 
 // Positional argument n (0: test name, 1: command), or NULL.
 const char *sb_opts_positional(const struct sb_opts *o, size_t n);
-// A positional argument is neither a test nor a command. SB_EUSAGE with a
-// message for it if it must not be shown, because it follows an option such as
-// --mysql-password without a value. 0: it may be shown; NULL may.
+// Called for a positional argument that is neither a test nor a command.
+// Returns SB_EUSAGE, with a message, if the argument must not be shown, because
+// it follows an option such as --mysql-password without a value. Otherwise, and
+// for NULL, returns 0.
 int sb_opts_unshown(
     const struct sb_opts *o, const char *argument, struct sb_err *err);
 // Returns a copy of the text without the passwords in it: in URLs, connection
@@ -262,8 +263,8 @@ int sb_opts_add_component(struct sb_opts *o, const char *title,
 int sb_opts_own(struct sb_opts *o, const char *title, const char *component,
     bool (*allowed)(void *arg, const struct sb_opt_view *view), void *arg,
     struct sb_err *err);
-// Stores the value of such a copy, a view, in the struct `target`, as that of
-// `opt`, the option that was copied.
+// Stores the value of a copy, given by its view, in the struct `target`, in the
+// place of `opt`, the option that was copied.
 void sb_opts_copy_own(
     const struct sb_opt_view *own, const struct sb_opt *opt, void *target);
 

@@ -95,7 +95,7 @@ static const char *split(char *line, struct sb__opts_setting *s)
     return value ? unquote(value, &s->has_options) : NULL;
 }
 
-// What the lines before mean for a line.
+// State from earlier lines of the file that affects the next line.
 struct before {
     bool in_section;   // a header was read
     bool needs_secret; // "mysql-password =": the value may be in this line

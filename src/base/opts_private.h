@@ -20,7 +20,7 @@ struct sb__opts_setting {
     char *argv;         // the value in argv, NULL for other sources
     enum sb_opt_source source;
     bool claimed;     // a table declares it
-    bool unshown;     // the name may be a secret: the value of the line before
+    bool unshown;     // the name may be the secret value of the line before
     bool has_options; // from a file: "--name=" is in the value, not in quotes
 };
 
@@ -37,8 +37,8 @@ struct sb__opts_decl {
     enum sb_opt_source source;
     bool via_alias; // the value was set through an alias
     bool script;    // declared by a script
-    // Of a component of a mix, or NULL: its name, and that of the option behind
-    // the full stop.
+    // For an option of a component of a mix: the name of the component, and the
+    // name of the option after the full stop. Otherwise NULL.
     const char *component, *plain;
     bool warned; // a warning of its use was logged
 };
@@ -60,7 +60,8 @@ struct sb_opts {
     struct sb__opts_list settings;  // struct sb__opts_setting *
     struct sb__opts_list decls;     // struct sb__opts_decl *
     struct sb__opts_list positions; // char *
-    // One of them that may be the value of the option before it, a secret.
+    // A positional argument that may be the value of the secret option before
+    // it, and this option.
     const char *unshown, *unshown_after;
     struct sb__opts_list scripts;    // struct sb__opts_script *, by title
     struct sb__opts_list deprecated; // struct sb__opts_decl *, given before
@@ -112,8 +113,8 @@ int sb__opts_store_text(struct sb_opts *o, struct sb__opts_decl *d,
     struct sb_err *err);
 int sb__opts_apply_waiting(
     struct sb_opts *o, const struct sb_opt_table *table, struct sb_err *err);
-// Applies one setting. common: it has the plain name of an option of a
-// component, and is weaker than one of its own name from the same source.
+// Applies one setting. common: the setting names the option without the
+// component; a setting of COMPONENT.NAME from the same source overrides it.
 int sb__opts_apply(struct sb_opts *o, struct sb__opts_decl *d,
     struct sb__opts_setting *s, bool common, struct sb_err *err);
 // opts_script.c: finds the options of the script with this title (NULL: none),

@@ -89,7 +89,7 @@ static struct sb_opt *opts_script_opt(struct sb_opts *o,
     return sb__opts_push(o, &s->opts, opt) ? NULL : opt;
 }
 
-// Declares such an option, or another one of the script; it has its default.
+// Declares an option of the script and gives it its default value.
 static int opts_declare(struct sb_opts *o, struct sb__opts_script *s,
     const struct sb_opt *opt, struct sb__opts_decl **out, struct sb_err *err)
 {

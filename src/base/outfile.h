@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Files that the program writes. Their names and permissions depend on the
-// folder, the umask and TMPDIR of the start: a script may change them.
+// folder, the umask and TMPDIR that the process had at its start, because a
+// script may change them.
 #ifndef SB_OUTFILE_H
 #define SB_OUTFILE_H
 
@@ -25,8 +26,8 @@ const char *sb_outfile_temporary(void);
 // descriptor, closed in child processes, or -1 with errno and the reason in
 // *why.
 int sb_outfile_open(const char *name, int flags, const char **why);
-// Returns why sb_outfile_open() refuses what has this name. NULL: it does not,
-// or there is nothing.
+// Returns the reason why sb_outfile_open() would refuse the file with this
+// name. NULL: it would not, or there is no such file.
 const char *sb_outfile_unfit(const char *name);
 // Returns whether the open file is the one with this name: another process may
 // have renamed, removed or replaced it.

@@ -27,10 +27,10 @@ struct sb_peers_seen {
     uint64_t next;       // when to look again, ns
 };
 
-// Adds what the process is connected to. now: ns. It looks at each call until
-// there is a connection, then once per 5 seconds, because intervals may be
-// short, and not again after SB_PEERS_LOCAL. Returns seen->peers. The caller
-// protects *seen.
+// Adds the current connections of the process to *seen. now: ns. Until a
+// connection is found, each call looks for connections; after that, one call in
+// 5 seconds does, because intervals may be short; after SB_PEERS_LOCAL, none
+// does. Returns seen->peers. The caller protects *seen.
 enum sb_peers sb_peers_look(struct sb_peers_seen *seen, uint64_t now);
 
 #endif

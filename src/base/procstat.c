@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Parsing of files in /proc, this process and the machine. For the tree of a
-// server's processes see procstat.c.
+// Reads /proc: parses its files, and reads this process, the machine, and the
+// tree of a server's processes; finds the process that listens at an address.
 
 #define _GNU_SOURCE // getdents64()
 #include "base/procstat.h"

@@ -13,7 +13,7 @@
 
 #define SB_RANDOM_RANGES 64 // that have counters of their own
 
-// Of a range of sb_random_unique_in().
+// The counter of one range of sb_random_unique_in().
 struct sb_random_range {
     _Atomic uint64_t key; // of the range, 0 in a free entry
     _Atomic uint64_t calls;
@@ -25,7 +25,8 @@ struct sb_random_shared {
     uint64_t seed;            // of the run, never 0
     _Atomic uint32_t uniques; // calls of sb_random_unique() so far
     struct sb_random_range range[SB_RANDOM_RANGES];
-    // Whose counters are used: NULL for its own, in a mix those of the run.
+    // The struct whose counters are used: in a mix, that of the run; NULL: this
+    // one.
     struct sb_random_shared *counter;
     // Of this process: unique numbers differ between ranks.
     uint32_t rank, ranks;

@@ -236,7 +236,8 @@ static void store_level(struct sb__counter_entry *e, double raw, uint64_t now)
     e->from = e->to = now;
 }
 
-// Also across an outage, unlike rates: the time does not matter.
+// Unlike rates, growth continues across an outage, because its time does not
+// matter.
 static void add_growth(struct sb__counter_entry *e, double raw, bool base)
 {
     if (base)

@@ -83,13 +83,13 @@ enum sb__counters_base {
 // rate covers. base: 0 or bits of enum sb__counters_base.
 bool sb__counters_put_late(struct sb__counters *t, const struct sb_counter *c,
     const char *suffix, uint64_t now, uint64_t least, unsigned base);
-// The server was away: the next value of each total with this suffix is a first
-// one.
+// The server was away: treats the next value of each total with this suffix as
+// its first one.
 void sb__counters_forget(struct sb__counters *t, const char *suffix);
-// Returns by how much counter i has grown since its first value, or the last
-// one with SB__BASE_GROWTH; false if it is a level, or has no later value. What
-// a server counted while it was away is part of it, what it forgot in a restart
-// is not.
+// Returns by how much counter i has grown since its first value, or since the
+// last value with SB__BASE_GROWTH; false if it is a level, or has no later
+// value. The growth includes what the server counted while it was away, but not
+// the counts that it lost in a restart.
 bool sb__counters_growth(
     const struct sb__counters *t, size_t i, const char **name, double *growth);
 // Counter i has been used in a report: its next rate begins where the last one

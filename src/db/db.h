@@ -96,9 +96,9 @@ int sb_drivers_idle(struct sb_drivers *d,
 // --db-driver=help (a name that sb_drivers_claim() accepts).
 void sb_drivers_list(struct sb_drivers *d, FILE *out);
 
-// The maximum of loop_users (db/driver.h) of the loaded drivers, and a driver
-// that has it; SB_LOOPS_NEVER: the driver has 0. 0 and NULL: no driver. Main
-// thread, before workers start.
+// Returns the maximum of loop_users (db/driver.h) over the loaded drivers, and
+// in *name a driver that has this value. SB_LOOPS_NEVER: this driver has 0. 0,
+// with NULL in *name: no driver is loaded. Main thread, before workers start.
 #define SB_LOOPS_NEVER UINT32_MAX
 uint32_t sb_drivers_loop_users(const struct sb_drivers *d, const char **name);
 // True after sb_con_open() has opened a connection: the report then shows SQL
@@ -115,7 +115,7 @@ bool sb_drivers_used_server(const struct sb_drivers *d);
 const struct sb_driver *sb_db_driver(const struct sb_db *db);
 const char *sb_db_file(const struct sb_db *db);
 
-// What a component of a mix has for itself.
+// Settings of a component of a mix.
 struct sb_db_own {
     const char *prefix; // of names of its operations: "report/"
     const char *driver; // its --db-driver, or NULL
@@ -144,8 +144,8 @@ struct sb_db_ctx {
     // True if the user is coming while the run is in progress: with
     // --db-reconnect=on it waits for a server that is away. NULL: never.
     bool (*late)(void *arg);
-    // The user's waiter, and whether the run was stopped, which wakes it. NULL:
-    // there is no run.
+    // The user's waiter, and a function that returns whether the run was
+    // stopped; a stop wakes the waiter. NULL: there is no run.
     struct sb_waiter *waiter;
     bool (*over)(void *arg);
     void *wait_arg; // of these three
@@ -156,7 +156,8 @@ struct sb_db_ctx {
     uint64_t delayed;
     struct sb_prefetch *prefetch; // of the fiber; NULL as `waits`
     _Atomic bool ended;           // sb_db_ctx_end() was called
-    // What its ranges belong to: they are set only when that has changed.
+    // The objects whose memory is in `prefetch`: it is set again only when one
+    // of them has changed.
     struct {
         const void *conn, *stmt, *value;
         const struct sb_rec *rec;
@@ -182,9 +183,10 @@ struct sb_db_ctx {
     struct sb__op_names *op_names; // of calls of drivers' own APIs, or NULL
 };
 
-// *c is the context of user number `user`, which alone uses it; what is passed
-// must exist until sb_db_ctx_done(). rec: the user's recorder at the time, or
-// NULL in it: nothing is counted; rec may be NULL, too. seed: of the run.
+// Initializes *c as the context of user number `user`, the only one that uses
+// it. The arguments must exist until sb_db_ctx_done(). rec: points to the
+// user's current recorder; NULL, or a pointer to NULL: nothing is counted.
+// seed: of the run.
 void sb_db_ctx_init(struct sb_db_ctx *c, struct sb_drivers *d,
     struct sb_rec *const *rec, const struct sb_clock *clock, unsigned user,
     uint64_t seed);

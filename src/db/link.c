@@ -294,8 +294,8 @@ static int connect_again(struct sb_con_priv *c, bool was_connected)
     const struct sb_generic_ops *g = c->drv->generic;
     int rc;
 
-    // Otherwise the null driver's failures would come at the same statements
-    // again.
+    // Otherwise, the failures of the null driver would occur at the same
+    // statements again.
     c->info.seed = sb_rng_mix(c->info.seed);
     if (was_connected && g->reconnect) {
         c->wrote = false;

@@ -32,10 +32,10 @@ void sb__session_done(struct sb_con_priv *c);
 // the run ends before that, with the connection still lost; SB_ELOST after
 // --db-reconnect-timeout.
 int sb__reconnect_lost(struct sb_con_priv *c);
-// *err: why a new connection, which is closed again, could not be opened. If
-// the server may be away, --db-reconnect is on, and the user is late, tries as
-// sb__reconnect_lost() and returns 0 when connected. Otherwise returns the
-// error, or SB_ECANCELED if the run ended.
+// Called when a new connection could not be opened and was closed again; *err:
+// the reason. If the server may be away, --db-reconnect is on, and the user is
+// late, tries as sb__reconnect_lost() and returns 0 when connected. Otherwise
+// returns the error, or SB_ECANCELED if the run ended.
 int sb__reconnect_new(struct sb_con_priv *c, struct sb_err *err);
 // Reconnects at once, because the script asks for it. 0 or SB_E*.
 int sb__reconnect_now(struct sb_con_priv *c);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Threads: the finder looks for servers that the script has begun to use, once
-// per interval, and reads the process of --server-pid. Each server has a thread
-// with a probe (sampler.c), because a server that hangs must not delay
+// Threads: once per interval, the finder looks for servers that the script has
+// begun to use, and reads the process of --server-pid. Each server has a thread
+// of its own, with a probe, because a server that hangs must not delay the
+// samples of the others.
 // the samples of the others.
 #include "db/sampler.h"
 
@@ -252,9 +253,10 @@ static bool sink_wanted(void *arg, const char *prefix)
     return sb__picked_prefix(&t->s->setup.opts->stats, short_list(t), prefix);
 }
 
-// The time after which a late server has added what the users do, and the
-// minimum time of a rate: a little less than the delay, because the users begin
-// together, when the sampler does, and samples are as regular as the additions.
+// Returns the minimum time of a rate, which is also the time until a server
+// that counts late has added what the users do. It is a little less than the
+// server's delay: the users begin when the sampler does, and samples are as
+// regular as the server's additions.
 static uint64_t least(const struct sb__sampler_target *t)
 {
     const struct sb_info_ops *ops = sb__probe_driver(t->probe)->info;
@@ -347,7 +349,8 @@ static int sample(struct sb__sampler_target *t, bool first, struct sb_err *err)
     assert(t->described && !t->same);
     if (t->settled_at == 0)
         t->settled_at = now + least(t);
-    // A sample before or at the time at which the server has settled.
+    // Until the server has settled, and in the first sample after that, rates
+    // start again.
     t->base = t->settled ? 0 : SB__BASE_RATE;
     if (first)
         t->base |= SB__BASE_GROWTH;
@@ -405,7 +408,8 @@ static bool has_more_to_do(const struct sb__sampler_target *t)
     return !t->described || (!t->same && t->s->samples);
 }
 
-// The base of rates is sampled in time also if intervals are long.
+// Even if intervals are long, the sample with which rates begin is taken in
+// time.
 static uint64_t latest(const struct sb__sampler_target *t, uint64_t last)
 {
     return !t->settled && t->settled_at > last ? t->settled_at : UINT64_MAX;

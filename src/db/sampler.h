@@ -68,13 +68,14 @@ void sb_sampler_read(struct sb_sampler *s, uint64_t now,
     void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
     void *arg);
 
-// The measured part begins at `at` (CLOCK_MONOTONIC in ns), also in the future.
-// Each server is sampled then, and totals grow from that sample. If `at` is not
-// in the future, what counters count from now on, rather than since the last
-// interval, is part of the next values.
+// The measured part begins at `at` (CLOCK_MONOTONIC in ns), which may be in the
+// future. Each server is sampled then, and totals grow from that sample. If
+// `at` is not in the future, the next values cover the time from now on, and
+// not the time since the last interval.
 void sb_sampler_rebase(struct sb_sampler *s, uint64_t at);
-// The run is over: takes one more sample of each server that answered before,
-// which has what the last interval lacks. Waits for it, at most `ns`.
+// The run is over: takes one more sample of each server that has answered
+// before, for the counts that the last interval lacks. Waits for these samples,
+// at most `ns`.
 void sb_sampler_last(struct sb_sampler *s, uint64_t ns);
 
 // Visits the totals: by how much each has grown since the measured part began,

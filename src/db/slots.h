@@ -36,9 +36,9 @@ void sb__slots_init(struct sb__slots *s);
 // No slot may be taken.
 void sb__slots_done(struct sb__slots *s);
 
-// Takes one of `most` slots (at least 1), after all users that came earlier. Of
-// *w, slots, waiter, over and arg are set. Returns 0, or SB_ECANCELED without a
-// slot.
+// Takes one of `most` slots (at least 1), after all users that came earlier.
+// The caller has set slots, waiter, over and arg of *w. Returns 0, or
+// SB_ECANCELED without a slot.
 int sb__slot_take(struct sb__slot_wait *w, uint64_t most, struct sb_err *err);
 // Ends sb__slot_take(), also if called before. Any thread, as long as *w
 // exists.

@@ -38,10 +38,10 @@ static inline void *sb_array_room(
     return grown;
 }
 
-// The same for an array without a capacity, which grows rarely: makes it at
-// least `want` members of `size` bytes, both > 0, of which it has *n (NULL:
-// new, *n is 0). New members are zero. Returns the array, which may have moved,
-// and updates *n. NULL: as above.
+// For arrays that grow rarely and have only a length, *n, and no capacity:
+// makes the array at least `want` members long. `want` and `size`, the bytes of
+// a member, are > 0. NULL with *n 0 is a new array. New members are zero.
+// Returns the array, which may have moved, and updates *n. NULL: as above.
 static inline void *sb_array_least(
     void *array, unsigned *n, unsigned want, size_t size)
 {

@@ -15,8 +15,9 @@ void sb_buf_done(struct sb_buf *b)
     *b = (struct sb_buf){ 0 };
 }
 
-// The capacity never exceeds the maximum and the NUL: so whatever has room in
-// it is allowed, and sb_buf_room() has one comparison to make.
+// The capacity is never greater than the maximum and the NUL together. So
+// everything that fits into it is allowed, and sb_buf_room() needs only one
+// comparison.
 int sb_buf_grow(struct sb_buf *b, size_t more)
 {
     size_t most = b->max ? b->max : SIZE_MAX / 4, cap;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Reads the clocks of the system. Nanoseconds, without a state: any thread, and
-// a user may call it in one thread and again in another.
+// Reads the clocks of the system, in nanoseconds. The functions have no state:
+// any thread may call them, and a user may call them in different threads.
 #ifndef SB_KIT_CLOCK_H
 #define SB_KIT_CLOCK_H
 
@@ -45,8 +45,8 @@ static inline uint64_t sb_clock_until(uint64_t deadline, uint64_t ns)
     return deadline < time ? deadline : time;
 }
 
-// Since 1970. It jumps if the clock of the host is set, so that deadlines and
-// durations need the other one.
+// The time since 1970. It jumps if the clock of the host is set, so use
+// sb_clock_monotonic() for deadlines and durations.
 static inline uint64_t sb_clock_wall(void)
 {
     return sb_clock_read(CLOCK_REALTIME);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A table of the error numbers of a database: what a driver makes of each, and
-// what it advises the user. Pure.
+// A table of the error numbers of a database: how the driver classifies each
+// number, and its hint for the user. Pure.
 #ifndef SB_ERRNUM_H
 #define SB_ERRNUM_H
 

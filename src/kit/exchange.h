@@ -15,9 +15,9 @@ struct sb_exchange {
     int fd;
     bool poll_first; // waits with poll() before it receives
                      // (sb_sock_is_local())
-    bool times_out;  // without a request: SO_RCVTIMEO of fd ends a recv()
-                     // about when the deadline has passed, so that in a
-                     // thread of its own no poll() precedes it
+    bool times_out;  // SO_RCVTIMEO of fd ends a recv() at about the
+                     // deadline: without a request, a user with a thread of
+                     // its own then needs no poll() before recv()
     const void *out;
     size_t len; // 0: sends nothing
     void *in;

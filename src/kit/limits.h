@@ -62,8 +62,9 @@ static inline double sb_limit_files(void)
     return (double)lim.rlim_cur;
 }
 
-// The same for a failed write: writes the limit on file size to `out` if that
-// limit is the reason (errno EFBIG), otherwise "".
+// For a failed write: writes the limit on file size to `out`, as
+// sb_limit_of_files() does, if that limit is the reason (errno EFBIG);
+// otherwise "".
 static inline void sb_limit_of_size(int no, char *out, size_t size)
 {
     struct rlimit lim;
@@ -75,8 +76,8 @@ static inline void sb_limit_of_size(int no, char *out, size_t size)
             (unsigned long long)lim.rlim_cur / 1024);
 }
 
-// The same for memory that the system refused: writes the limit on the address
-// space, or "" if it is unlimited.
+// For memory that the system refused: writes the limit on the address space to
+// `out`, as sb_limit_of_files() does, or "" if it is unlimited.
 static inline void sb_limit_of_memory(char *out, size_t size)
 {
     struct rlimit lim;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Keeps the locale that a script sets for the process from what the program
-// writes and reads: reports, SQL and JSON have a decimal point.
+// Protects the input and output of the program from the locale that a script
+// sets for the process: reports, SQL and JSON have a decimal point.
 #ifndef SB_KIT_LOCALE_H
 #define SB_KIT_LOCALE_H
 

@@ -25,8 +25,8 @@
 // after a further twelfth.
 #define RENEW(ttl) ((ttl) / 4 * 3)
 #define AGAIN(ttl) ((ttl) / 12)
-// How often a login is tried again, and after how long: twice as long each
-// time.
+// Maximum number of tries after a refused login, and the delay before the first
+// one. The delay doubles each time.
 #define MOST_REFUSED 5
 #define REFUSED_NS   UINT64_C(20000000)
 
@@ -295,8 +295,9 @@ struct getting {
     struct sb_err *err;
 };
 
-// The lock is held. Whether the password can be used. The one that this run or
-// a later one has printed is used in any case: there is no newer one.
+// Returns whether the password can be used. A password that this run or a later
+// one has printed is always used, because there is no newer one. The lock is
+// held.
 static bool is_good(const struct getting *g, uint64_t run)
 {
     const struct sb_passcmd *p = g->p;

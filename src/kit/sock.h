@@ -14,11 +14,11 @@
 #include <sys/un.h>
 
 // Returns whether fd is a Unix socket. Linux wakes a recv() that waits on a
-// Unix socket not only when data arrives, but also when the peer has read what
-// was sent: two context switches per request instead of one. That costs more
-// than a poll() for POLLIN before recv(), which sleeps through the first. TCP
-// sockets do not behave like this, so there recv() alone is cheaper. See
-// unix_write_space() in net/unix/af_unix.c.
+// Unix socket not only when data arrives, but also when the peer has read the
+// data that was sent: two context switches per request instead of one. A poll()
+// for POLLIN before recv() costs less than that, because it does not wake when
+// the peer reads. TCP sockets do not behave like this, so there recv() alone is
+// cheaper. See unix_write_space() in net/unix/af_unix.c.
 static inline bool sb_sock_is_local(int fd)
 {
     struct sockaddr_storage a = { .ss_family = AF_UNSPEC };

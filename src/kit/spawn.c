@@ -13,8 +13,9 @@
 
 extern char **environ;
 
-// Without a terminal, a command that asks for a password fails. In a group of
-// its own in the background of the terminal, it would be stopped.
+// In a session of its own, the command has no terminal, so a command that asks
+// for a password fails. In a process group in the background of the program's
+// terminal, it would be stopped instead.
 #ifdef POSIX_SPAWN_SETSID
 #define GROUP POSIX_SPAWN_SETSID
 #else
@@ -49,9 +50,9 @@ static void set_files(posix_spawn_file_actions_t *files, int out, int err)
 #endif
 }
 
-// The environment without what a launcher of MPI has set: a command that uses
-// MPI itself would take the place of this process. Ends with NULL; the caller
-// frees the list. NULL if out of memory.
+// Returns the environment without the variables of MPI launchers: with them, a
+// command that uses MPI itself would join the job in the place of this process.
+// The list ends with NULL; the caller frees it. NULL if out of memory.
 static char **own_environment(void)
 {
     static const char *const launcher[] = { "OMPI_", "PMIX_", "PMI_", "HYD",

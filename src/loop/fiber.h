@@ -13,9 +13,9 @@ struct sb_prefetch;
 
 #define SB_FOREVER UINT64_MAX // as a time: no limit
 
-// The fiber that the calling thread runs; NULL: it runs none. Only this layer
-// and functions that are called without a context (script/compat.c) may ask;
-// others ask sb_helper_shared().
+// Returns the fiber that the calling thread runs; NULL: it runs none. Only this
+// layer and functions that are called without a context (script/compat.c) may
+// use it; other code calls sb_helper_shared().
 struct sb_fiber *sb_fiber_current(void);
 
 // The functions below, up to sb_fiber_wake(): called by the fiber itself.
@@ -27,21 +27,21 @@ void sb_fiber_yield(struct sb_fiber *f);
 bool sb_fiber_sleep(struct sb_fiber *f, uint64_t until);
 // Gives unused pages of the stack back to the system.
 void sb_fiber_trim(const struct sb_fiber *f);
-// In the background, the running fiber has turns only for half of the time
-// while others of its loop have something to do. It applies from its next wait
-// on.
+// Moves the running fiber to the background, or back, from its next wait on.
+// While other fibers of its loop have something to do, fibers in the background
+// run for only half of the time.
 void sb_fiber_set_background(struct sb_fiber *f, bool background);
-// While it is pinned, the running fiber must not wait: what is on its stack
-// does not allow others to run. A wait writes the text and ends the process.
-// NULL: it may wait, as at first.
+// Pins the running fiber: it must not wait, because data on its stack does not
+// allow other fibers to run. If it waits nevertheless, the text is written and
+// the process ends. NULL: it may wait, which is the default.
 void sb_fiber_pin(struct sb_fiber *f, const char *text);
 // The loop that it belongs to.
 struct sb_loop *sb_fiber_loop(const struct sb_fiber *f);
 // A place for one pointer of the fiber's owner, NULL at first.
 void **sb_fiber_local(struct sb_fiber *f);
-// When the kernel reported what the fiber waited for last, or another fiber of
-// its loop woke it, in ns of CLOCK_MONOTONIC; of a sleep that was not ended
-// early, the time until which it was to last. The fiber may have run later,
+// Returns the time at which the last wait of the fiber ended, in ns of
+// CLOCK_MONOTONIC: when the kernel reported the event, when another fiber of
+// its loop woke it, or when its sleep was to end. The fiber may have run later,
 // because others ran first.
 uint64_t sb_fiber_reported(const struct sb_fiber *f);
 // How the waits of a fiber ended, other than those of sb_fiber_yield(). Only
@@ -52,7 +52,8 @@ struct sb_fiber_waits {
     uint64_t queued; // ns for which sb_helper_run() waited for a thread, in all
 };
 const struct sb_fiber_waits *sb_fiber_waits(const struct sb_fiber *f);
-// What it uses when it continues. Only the fiber changes it.
+// Returns the memory that the fiber uses when it continues. Only the fiber
+// changes it.
 struct sb_prefetch *sb_fiber_prefetch(struct sb_fiber *f);
 // Ends sb_fiber_sleep(). Any thread, as long as the loop exists.
 void sb_fiber_wake(struct sb_fiber *f);

@@ -143,7 +143,7 @@ static bool start_thread(struct sb_helpers *h)
 // thread exists and none can be started.
 static bool find_thread(struct sb_helpers *h)
 {
-    // Threads that were told of a job before may still count as idle.
+    // Threads that were woken for an earlier job may still count as idle.
     if (h->queued <= h->idle || h->threads == h->most || !start_thread(h))
         pthread_cond_signal(&h->added);
     return h->threads > 0;

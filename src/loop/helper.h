@@ -11,8 +11,8 @@
 
 #include "loop/fiber.h"
 
-// How often a call that waits for a thread looks whether it was canceled.
-// Thousands of users may wait at the start.
+// How often a call that waits for a thread checks whether it was canceled. The
+// interval is long because thousands of users may wait at the start.
 #define SB_HELPER_TICK_NS UINT64_C(250000000)
 
 struct sb_helpers;

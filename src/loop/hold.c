@@ -112,9 +112,9 @@ static struct sb_fiber *what_runs(struct sb_loop *l, unsigned *round)
     return f;
 }
 
-// Whether the thread sleeps in a turn of the fiber. If the turn has not ended
-// before the answer is known, it was about this turn: a fiber has one turn in a
-// round.
+// Returns whether the thread sleeps in this turn of the fiber. If the turn has
+// not ended after the state of the thread was read, the state is that of this
+// turn, because a fiber has only one turn in a round.
 static bool sleeps_in(struct sb_loop *l, struct sb_fiber *f, unsigned round)
 {
     int stat = atomic_load_explicit(&l->check.stat, memory_order_relaxed);
@@ -124,7 +124,7 @@ static bool sleeps_in(struct sb_loop *l, struct sb_fiber *f, unsigned round)
     return asleep && what_runs(l, &now) == f && now == round;
 }
 
-// Never the fiber of an earlier round with the number of this one.
+// Never stores a fiber of an earlier round with the number of this round.
 static void set_blocked(
     struct sb__check *c, struct sb_fiber *f, unsigned round, uint64_t ns)
 {
@@ -182,7 +182,7 @@ static struct sb_fiber *take_blocked(struct sb_loop *l)
     unsigned round = atomic_load_explicit(
         &c->blocked_round, memory_order_acquire);
 
-    // The check may have ended after its round.
+    // The check may have stored the fiber after the round had ended.
     return round == atomic_load_explicit(&l->round, memory_order_relaxed)
                ? f
                : NULL;

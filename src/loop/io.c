@@ -155,7 +155,7 @@ ssize_t sb_io_exchange(struct sb_exchange *x)
         return by_calls(x, false);
     n = sb__fiber_await(f, x->deadline);
     x->unsent = f->io.unsent;
-    // Kernels that do not wait for a socket that is set to non-blocking.
+    // Some kernels do not wait for a socket that is set to non-blocking.
     if (n != -EAGAIN)
         return n;
     return x->unsent ? by_calls(x, false) : receive(x, MSG_DONTWAIT, true);

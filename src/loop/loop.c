@@ -10,7 +10,7 @@
 #include "base/likely.h"
 #include "loop/loop_private.h"
 
-// How long after its deadline an io is canceled again that did not end.
+// How long after its deadline an io that has not ended is canceled again.
 #define CANCEL_AGAIN_NS UINT64_C(10000000)
 
 // Fibers ---------------------------------------------------------------------
@@ -53,8 +53,8 @@ static void run_background(struct sb_loop *l)
     l->foreground = false;
 }
 
-// Those that become ready meanwhile run in the next round, so that the kernel
-// is asked in between.
+// Runs the fibers that are ready. Fibers that become ready meanwhile run in the
+// next round, so that the kernel is asked in between.
 static void run_ready(struct sb_loop *l)
 {
     l->foreground |= l->nready > 0;
@@ -86,7 +86,7 @@ static void remove_woken(struct sb_loop *l, struct sb__fiber_queue *to)
     sb_spin_unlock(&l->woken_lock);
 }
 
-// Those that other threads woke can run, if they sleep.
+// Makes the fibers that other threads woke ready, if they sleep.
 static void run_woken(struct sb_loop *l)
 {
     struct sb__fiber_queue woken;
@@ -155,9 +155,9 @@ static void busy_wait(struct sb_loop *l, uint64_t until)
 }
 
 // Waits for the kernel until the time of the next timer. With exact timers,
-// only until some time before it, or not at all: the loop comes back until
-// then. now: the current time, if there is a timer; l->now is that before the
-// round.
+// waits only until some time before it, or not at all, and the loop calls this
+// function again until the time is reached. now: the current time, if there is
+// a timer; l->now is the time before the round.
 static void wait_until(struct sb_loop *l, uint64_t until, uint64_t now)
 {
     uint64_t margin = sb_alarm_margin(&l->alarm), early;
@@ -167,7 +167,7 @@ static void wait_until(struct sb_loop *l, uint64_t until, uint64_t now)
         return;
     }
     early = until > margin ? until - margin : 0;
-    if (now >= early) { // how late a wake-up would be is not seen
+    if (now >= early) { // there is no wake-up whose delay could be learned
         busy_wait(l, until);
         return;
     }
@@ -180,8 +180,8 @@ static void ask_kernel(struct sb_loop *l)
 {
     uint64_t until = next_time(l), from = l->now, to = 0;
 
-    // The end of the round. If the loop does not wait, the time of the answer
-    // is near enough.
+    // The time at which the round ended. If the loop does not wait, the time at
+    // which the kernel answers is close enough.
     if (until != 0)
         to = sb_clock_monotonic();
     // A waker pushes first and reads `asleep` second: either it sees `asleep`,
@@ -273,7 +273,7 @@ int sb_loop_open(struct sb_loop *l, enum sb_loop_kind kind, struct sb_err *err)
         l->poller = rc ? NULL : &sb__epoll;
     }
     if (rc == 0)
-        sb_err_clear(err); // of another kind
+        sb_err_clear(err); // the error of the kind that was tried before
     return rc;
 }
 

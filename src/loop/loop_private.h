@@ -95,9 +95,10 @@ struct sb__check {
     uint64_t since;         // when its fiber was first seen in its turn
     struct sb_fiber *fiber; // that ran, in this round
     unsigned round;
-    bool asleep; // in the turn of this fiber, which had lasted for a check
+    bool asleep; // the thread slept, in a turn that an earlier check had seen
     // For the loop: the fiber in whose turn the thread slept, the round, and
-    // for how long the turn was seen. The longest of the round.
+    // the time for which checks have seen the turn. If the round had several
+    // such turns, the longest.
     struct sb_fiber *_Atomic blocked;
     _Atomic unsigned blocked_round;
     _Atomic uint64_t blocked_ns;
@@ -150,11 +151,12 @@ void sb__fiber_complete(struct sb_fiber *f, int result);
 // deadline. Returns the result; -ETIMEDOUT after the deadline.
 int sb__fiber_await(struct sb_fiber *f, uint64_t deadline);
 
-// epoll.c. Fills err with the reason, an errno, for which the kernel refuses
-// what a loop needs. Returns SB_ELIMIT.
+// epoll.c. Fills err if the kernel refuses what a loop needs. no: the errno of
+// the refused call. Returns SB_ELIMIT.
 int sb__loop_refused(int no, struct sb_err *err);
 
-// hold.c. The calling thread runs the fibers of the loop in between.
+// hold.c. Called before and after the calling thread runs the fibers of the
+// loop.
 void sb__turns_begin(struct sb_loop *l);
 void sb__turns_end(struct sb_loop *l);
 // The loop is closed: no other thread checks it any more.
@@ -166,7 +168,8 @@ void sb__turns_round(struct sb_loop *l, uint64_t from, uint64_t to);
 // The loop has switched back from a fiber, while turns are timed.
 void sb__turns_switched(struct sb_loop *l, struct sb_fiber *f);
 
-// overflow.c. The calling thread runs the fibers of the loop in between.
+// overflow.c. Called before and after the calling thread runs the fibers of the
+// loop.
 void sb__overflow_begin(struct sb_loop *l);
 void sb__overflow_end(struct sb_loop *l);
 

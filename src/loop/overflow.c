@@ -22,7 +22,8 @@
 // The handler needs less; the kernel saves the registers here, too.
 #define STACK_MIN 16384
 
-// Set before any loop runs. The action before ours: the default, as a rule.
+// Set before any loop runs. `old` is the previous action, usually the default
+// one.
 static void (*say_overflow)(void *arg);
 static struct sigaction old;
 static atomic_bool told;

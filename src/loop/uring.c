@@ -165,7 +165,7 @@ static void uring_cancel(struct sb_fiber *f)
     }
 }
 
-// res: of a send that has failed, maybe after a part.
+// res: the result of the failed send, which may have sent a part.
 static int send_failed(const struct sb_fiber *f, int res)
 {
     if (res < 0)

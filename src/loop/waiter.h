@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How one user waits for a time, or for what another thread does: in its fiber
-// or in its thread. And lists of waiting users, as condition variables are for
-// threads.
+// Waiting of one user, in its fiber or in its thread, for a time or for another
+// thread. And lists of waiting users, which correspond to condition variables
+// of threads.
 #ifndef SB_LOOP_WAITER_H
 #define SB_LOOP_WAITER_H
 
@@ -42,9 +42,9 @@ struct sb_wait_list {
 // above. Returns false after that time.
 bool sb_wait_list_wait(struct sb_wait_list *l, pthread_mutex_t *lock,
     struct sb_waiter *w, uint64_t until);
-// The same without an end, but returns without the lock: if hundreds of threads
-// are woken at once and each had to get the lock, a thread would get it only
-// when the one before has got a processor.
+// As sb_wait_list_wait(), but without a time limit, and returns without the
+// lock. If hundreds of threads that are woken at once each needed the lock, a
+// thread would get it only after the thread before it has got a processor.
 void sb_wait_list_sleep(
     struct sb_wait_list *l, pthread_mutex_t *lock, struct sb_waiter *w);
 // Wakes all that wait. With the lock held.

@@ -43,8 +43,8 @@ static struct variance add_variances(struct variance a, struct variance b)
         struct variance){ v, v * v / (a.v * a.v / a.df + b.v * b.v / b.df) };
 }
 
-// Few runs may be close to each other by chance. Their variance is at least
-// that which the intervals within them show.
+// A few runs may be close to each other by chance. So their variance is taken
+// to be at least the variance that the intervals within the runs show.
 static void between_runs(struct side *s, const struct sb_mean *run,
     const struct sb_mean *partner, size_t n)
 {
@@ -106,8 +106,9 @@ static struct variance relative(const struct side *s)
     return (struct variance){ s->mean.v / (s->value * s->value), s->mean.df };
 }
 
-// Several runs and a single one: the runs of the same thing vary on both sides
-// as they do on the side that shows it, or as the single one does within.
+// For several runs on one side and a single run on the other: the single run is
+// assumed to vary as the several runs do, or as its own intervals do if they
+// vary more.
 static struct variance one_and_many(
     const struct side *one, const struct side *many)
 {
@@ -135,7 +136,7 @@ static struct variance unpaired(
     return add_variances(add_variances(relative(a), relative(b)), assumed);
 }
 
-// What happens to both runs of a pair cancels out.
+// Disturbances that affect both runs of a pair cancel out.
 static struct variance of_pairs(const struct side *a, const struct side *b,
     const struct sb_mean *run_a, const struct sb_mean *run_b, size_t n)
 {
@@ -159,9 +160,9 @@ static struct variance of_pairs(const struct side *a, const struct side *b,
     };
 }
 
-// Single runs that drift differently differ by another amount at their start
-// than at their end. Returns half of the difference between the drifts if it
-// is not due to chance.
+// If two single runs drift differently, the difference between them changes
+// from the start to the end. Returns half of the difference between the drifts
+// if it is not due to chance.
 static double drift_allowance(const struct side *a, const struct side *b)
 {
     double rise, error;

@@ -115,7 +115,7 @@ static struct sb_hist_chunk *chunk_get(struct sb_hist_snap *s, uint32_t c)
 // The flags of all lines that may have counts.
 static uint64_t lines_used(const struct sb_hist *h, uint32_t c)
 {
-    // With acquire: whoever cleared the flags has set touched before.
+    // With acquire: the thread that cleared the flags has set `touched` before.
     uint64_t fresh = atomic_load_explicit(&h->fresh[c], memory_order_acquire);
 
     return fresh | atomic_load_explicit(&h->touched[c], memory_order_relaxed);

@@ -52,7 +52,8 @@ static bool like_peak(const struct sb_compare *c, double missing)
 }
 
 // Loads without throughput have no difference, so no condition is true for
-// them. Goes from high loads to low ones, so that the lowest remains.
+// them. The loop goes from high loads to low ones, so the lowest load that
+// meets a condition is stored last.
 static void find_knee(
     const struct sb_compare *to_peak, size_t n, double share, struct sb_knee *k)
 {

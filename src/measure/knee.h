@@ -35,18 +35,18 @@ struct sb_knee {
                        // difference from the peak extends to the share
     size_t knee_high;  // the lowest load that surely reaches it: the whole
                        // interval does. At most the peak
-    bool estimated;    // a load has no interval: what is said about it and the
-                       // peak follows from estimates alone
+    bool estimated;    // a load has no interval: only estimates compare it with
+                       // the peak
     bool still_rising; // not estimated, the peak is at the highest load, and
                        // all others are lower: higher loads may reach more
 };
 
 // Finds peak and knee of n loads, sorted by load from low to high. to_peak has
-// room for n comparisons: to_peak[i] compares the peak (A) with load i (B),
-// corrected for their number by sb_compare_holm(). Of the peak itself it has
-// no p. A load without an interval is judged by its estimate. Loads without a
-// throughput above 0 do not count. Returns 0, SB_ENOTFOUND if no load counts,
-// or SB_ENOMEM.
+// room for n comparisons: to_peak[i] compares the peak (A) with load i (B), and
+// its p values are corrected for their number by sb_compare_holm(). The entry
+// of the peak itself has no p. A load without an interval is judged by its
+// estimate. Loads without a throughput above 0 do not count. Returns 0,
+// SB_ENOTFOUND if no load counts, or SB_ENOMEM.
 int sb_knee(const struct sb_load *load, size_t n, const struct sb_knee_opts *o,
     struct sb_compare *to_peak, struct sb_knee *k);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How readers load what one user writes meanwhile.
+// Loads of variables that one user writes while others read them.
 #ifndef SB_LOADS_PRIVATE_H
 #define SB_LOADS_PRIVATE_H
 
@@ -12,7 +12,8 @@ static inline uint64_t sb__load_count(const _Atomic uint64_t *c)
     return atomic_load_explicit(c, memory_order_relaxed);
 }
 
-// What the writer did before the count is visible after this load.
+// After this load, everything that the writer did before it changed the count
+// is visible.
 static inline uint64_t sb__load_first(const _Atomic uint64_t *c)
 {
     return atomic_load_explicit(c, memory_order_acquire);

@@ -98,8 +98,9 @@ static void take_sums(struct sb_snap_op *op, struct sb_snap_op *last,
     sum_up(&sum, of->tally, users);
     if (of->workload)
         sum_up_workload(&sum, of->workload, users);
-    // The time of an execution that is not counted yet belongs to the next
-    // interval. With others in between, it is only a part of their sum.
+    // If no execution was counted, the time of one that is not counted yet is
+    // left to the next interval. If some were counted, it is only a part of the
+    // sum.
     if (sum.count == last->count)
         sum.ns = last->ns;
     op->count = sum.count - last->count;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Operations by interval: what each operation of a run has done since the last
-// reading. A snapshot of 100 operations of 1,000 users would read 50 MB of
-// histograms; a reader only reads what has changed, and reuses its memory.
+// Operations by interval: the executions of each operation of a run since the
+// last reading. A snapshot of 100 operations of 1,000 users would read 50 MB of
+// histograms; a reader only reads the parts that have changed, and reuses its
+// memory.
 #ifndef SB_OP_READER_H
 #define SB_OP_READER_H
 

@@ -209,7 +209,8 @@ static uint64_t takers(const struct sb_pace *p, sb_pace_pos pos)
     if (p->npieces == 0)
         return total;
     const struct sb_pace_piece *a = piece_of(p, pos);
-    // After the last part, every rank has some, so that it finds one soon.
+    // After the last part, all users count, so that every rank soon finds an
+    // arrival.
     if (a == &p->piece[p->npieces - 1])
         return total;
     double passed = (double)(piece_time(a, pos) - a->start) / (double)a->length;
@@ -246,8 +247,9 @@ static bool is_own(const struct sb_pace *p, sb_pace_pos pos)
     return sb_share_owns(s, user);
 }
 
-// The next arrival of this process, or any one at or after limit_ns: where a
-// rank has no users, it may have none for a long time.
+// Returns the next arrival of this process, or the first arrival at or after
+// limit_ns if that is earlier. The limit is needed because a rank without users
+// may have no arrivals for a long time.
 static sb_pace_pos own_after(
     const struct sb_pace *p, sb_pace_pos pos, uint64_t limit_ns)
 {

@@ -13,7 +13,8 @@
 
 struct sb_rank_figures {
     char host[256];
-    // Lost: the figures are those that rank 0 knew, without latencies.
+    // The rank was lost: its figures are the last ones that rank 0 received,
+    // without latencies.
     bool lost;
     unsigned users;
     uint64_t events, failed;
@@ -25,15 +26,16 @@ struct sb_rank_figures {
     double lag, service, load;
     double cpu_s;        // CPU time of the process during the measured part
     unsigned processors; // that the process may use
-    int64_t offset_ns;   // its clock is so much ahead of that of rank 0
+    int64_t offset_ns;   // how far its clock is ahead of rank 0's
     uint64_t error_ns;   // maximum error of the offset
 };
 
 static const double sb_rank_percentiles[SB_RANK_PERCENTILES] = { 50, 95, 99,
     99.9 };
 
-// Whether one of the n ranks was lost; then *events is the sum of the events
-// that all ranks had reported, of which the report of the run may have fewer.
+// Returns whether one of the n ranks was lost. Stores in *events the number of
+// events that all ranks have reported; after a loss, the report of the run may
+// have fewer.
 static inline bool sb_ranks_reported(
     const struct sb_rank_figures *f, unsigned n, uint64_t *events)
 {

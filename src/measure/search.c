@@ -186,9 +186,10 @@ void sb_search_result(const struct sb_search *s, struct sb_search_result *r)
         r->rate = r->low = r->high = NAN;
 }
 
-// One standard deviation of the number of arrivals: at the maximum rate, half
-// of the trials end with a longer queue and few with one that is longer by
-// this. One burst may keep all users busy at the end of a trial.
+// The limit is one standard deviation of the number of arrivals: at the maximum
+// rate, half of the trials end with a longer queue, but few with a queue that
+// has grown by more than this. `users` is added because one burst may keep all
+// users busy at the end of a trial.
 bool sb_search_grew(double growth, double arrivals, unsigned users)
 {
     return growth > sqrt(arrivals) + users;

@@ -91,9 +91,10 @@ double sb_search_next(const struct sb_search *s);
 void sb_search_add(struct sb_search *s, double rate, bool kept);
 void sb_search_result(const struct sb_search *s, struct sb_search_result *r);
 
-// Returns whether a queue has grown, rather than fluctuated: by `growth`
-// arrivals while `arrivals` came, which are as random as those of a Poisson
-// process, and `users` started them.
+// Returns whether a queue has grown, rather than fluctuated. growth: by how
+// many arrivals it became longer. arrivals: the number of arrivals meanwhile,
+// which are as random as those of a Poisson process. users: the users that
+// started events.
 bool sb_search_grew(double growth, double arrivals, unsigned users);
 // Whether the search found a rate: not if it was interrupted, or if the rate is
 // beyond its bounds.

@@ -267,7 +267,7 @@ static int add_operations(struct sb_snap *to, struct sb_stats *to_stats,
     return rc;
 }
 
-// Of a code that both have, the sample is that of the first occurrence.
+// For a code that both have, keeps the sample of the first occurrence.
 static int add_codes(
     struct sb_snap *to, const struct sb_snap *from, uint64_t later_ns)
 {
@@ -607,8 +607,9 @@ static int sub_codes(struct sb_snap *out, const struct sb_snap *later,
         uint64_t was = b ? b->count : 0, lost = b ? b->lost : 0;
         struct sb_snap_code *c;
 
-        // An error may be counted before a snapshot, and as a loss behind it.
-        // Then it belongs to a mark of the interval, but to no list of errors.
+        // An error may be counted before a snapshot, but its loss only after
+        // it. Such an entry has a loss and no occurrence: intervals mark the
+        // loss, lists of errors leave it out.
         if (a->count == was && (later->user_events || a->lost == lost))
             continue;
         c = sb__snap_code_new(out);
@@ -650,9 +651,10 @@ static uint64_t growth(uint64_t later, uint64_t earlier)
     return later > earlier ? later - earlier : 0;
 }
 
-// An event that was in progress at the earlier moment and turned out not to be
-// one (sb_user_drop) has moved from started to skipped. The earlier report has
-// counted it as started, so the later one counts it as neither.
+// An event that was in progress in the earlier snapshot may have been dropped
+// since (sb_user_drop), which moves it from started to skipped. The earlier
+// report has counted it as started, so the later one counts it neither as
+// started nor as skipped.
 static void sub_started(struct sb_snap *out, const struct sb_snap *later,
     const struct sb_snap *earlier)
 {

@@ -73,8 +73,7 @@ struct sb_snap {
 
 enum sb_snap_detail {
     // Counters, event histograms and metrics of scripts. The counters are
-    // current; histograms lack
-    // the times that recorders hold back.
+    // current; histograms lack the times that recorders hold back.
     SB_SNAP_LIGHT = 0,
     // Also codes.
     SB_SNAP_CODES = 1,
@@ -164,8 +163,8 @@ void sb_report_fill(struct sb_report *r, const struct sb_snap *diff,
 double sb_snap_metric_percentile(const struct sb_snap_metric *m, double pct);
 // Percentile of the report's latency, in nanoseconds.
 double sb_report_percentile(const struct sb_report *r, double pct);
-// Sets what a rank has more in an open loop: lag, service and load. *s: all
-// that it did, in this many seconds.
+// Sets the figures of a rank that only open loops have: lag, service and load.
+// *s: everything that the rank recorded, in this many seconds.
 void sb_report_rank_open(
     struct sb_rank_figures *f, const struct sb_snap *s, double seconds);
 // Mean and population standard deviation of n values; both 0 if n = 0.

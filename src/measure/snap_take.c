@@ -289,9 +289,9 @@ static int take_ops(struct sb_snap *out, const struct sb_stats *s, bool live,
     return rc;
 }
 
-// In a mix, each event belongs to a workload: of the events, those are counted
-// that the workloads have, so that the figures of workloads add up. Returns 1
-// if there are workloads, 0 if not, or SB_ENOMEM.
+// In a mix, each event belongs to a workload. Replaces the histogram of events
+// by the sum of the histograms of the workloads, so that the figures of the
+// workloads add up. Returns 1 if there are workloads, 0 if not, or SB_ENOMEM.
 static int count_by_workload(struct sb_snap *out, const struct sb_stats *s)
 {
     struct sb_hist_snap *h = s->open_loop ? &out->response : &out->service;

@@ -242,7 +242,8 @@ static int get_codes(struct sb_wire *w, struct sb_snap *s)
     return 0;
 }
 
-// What does not need names is read first, and added as a snapshot.
+// Reads the part that needs no names, which comes first, and adds it as a
+// snapshot.
 static int add_plain(struct sb_wire *w, struct sb_snap *to,
     struct sb_stats *to_stats, uint64_t later_ns, struct sb_err *err)
 {

@@ -173,7 +173,8 @@ static bool op_figure(struct sb_limit *l, const char *text, size_t len)
     return false;
 }
 
-// A figure that exists, but not of this.
+// Fails for a figure that exists, but only for operations or only for all
+// events.
 static int wrong_figure(const struct parser *p, const char *name, bool of_op)
 {
     char what[256];
@@ -193,7 +194,7 @@ static int unknown_figure(struct parser *p, const char *text, size_t len)
     struct sb_near near;
     double pct;
 
-    // The part behind the last full stop is most likely meant to be one.
+    // The part behind the last full stop is most likely meant to be a figure.
     for (size_t i = 0; i + 1 < len; i++)
         if (text[i] == '.' && isalpha((unsigned char)text[i + 1]))
             p->at = text + i + 1;
@@ -302,9 +303,9 @@ static int read_compare(struct parser *p, struct sb_limit *l)
     return syntax_error(p, "expected one of < <= > >= == !=");
 }
 
-// A search assumes that a limit is harder to keep the higher the rate is. Of
-// figures that grow with the rate, "==" is only a maximum with 0, the lowest
-// value (check_search_value).
+// A search assumes that higher rates exceed a limit, not lower ones. So the
+// limit must be a maximum of a figure that grows with the rate: "<", "<=" or
+// "==0", because 0 is the lowest value (check_search_value).
 static int check_search(struct parser *p, const struct sb_limit *l)
 {
     if (l->figure->unit == SB_ASSERT_PER_S)
@@ -888,8 +889,9 @@ bool sb_asserts_need_operations(const struct sb_asserts *a)
     return false;
 }
 
-// Returns true if the limit is exceeded for long enough, by the value in *v.
-// An interval without a value neither begins nor ends such a time.
+// Returns true if the limit has been exceeded for `after` seconds; *v gets the
+// value of the interval. An interval without a value neither starts nor ends
+// this time.
 static bool exceeded(
     struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v)
 {

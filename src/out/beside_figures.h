@@ -8,8 +8,8 @@
 #include "measure/compare.h"
 #include "measure/snap.h"
 
-// One execution of the command. Seconds; start and end are at least 0, since
-// the begin of the measured part, of the execution alone since its own start.
+// One execution of the command. Times are in seconds, at least 0: since the
+// start of the measured part or, for the execution alone, since its own start.
 struct sb_beside_command {
     bool started, ended, stopped; // stopped: by the end of the run
     double start, end, seconds;

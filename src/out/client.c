@@ -15,8 +15,8 @@
 // answers show it. About as much again is not known: see docs/measurement.md.
 #define DELAY       0.2
 #define ANSWERS_MIN 100u
-// Workers that run for less than this while answers wait are blocked by
-// scripts.
+// Workers are blocked by scripts if they run for less than this share of the
+// time while answers wait.
 #define BLOCKED 0.3
 // The use of the machine is known to a tick or two for each processor.
 #define TICKS_MIN 20
@@ -75,10 +75,10 @@ void sb_client_usage(
     };
 }
 
-// The share of their time that the threads of users were running or ready to
-// run. What threads besides those of users do is counted as theirs. A thread
-// that runs many users has one that is ready even if the server is what takes
-// long, so there only running counts.
+// Returns the share of their time in which the threads of users ran or were
+// ready to run. The processor time of other threads is counted as theirs. A
+// thread that runs many users nearly always has a user that is ready, even if
+// the server is slow, so for such threads only running counts.
 static double busy_share(
     const struct sb_client_usage *u, const struct sb_client_limits *limits)
 {
@@ -132,7 +132,7 @@ bool sb_client_is_bottleneck(const struct sb_client_usage *u,
             sb_units_percent(percent, busy, 1));
         return true;
     }
-    // A server on the same machine would use the rest of the processors.
+    // If the server is on the same machine, it may use the other processors.
     if (!limits->remote_server || limits->machine <= 0 ||
         !(u->wait >= WAITING) || !(u->machine >= SATURATED * limits->machine))
         return false;

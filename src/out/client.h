@@ -66,8 +66,8 @@ struct sb_client_delays {
 };
 
 // Returns true if answers waited for their users for a considerable part of the
-// time of events, and writes how long. Not if the server may be what keeps the
-// workers from running.
+// time of events, and writes how long. Returns false if the workers may have
+// lacked processors because the server used them.
 bool sb_client_delays_matter(const struct sb_client_delays *d,
     const struct sb_client_usage *u, const struct sb_client_limits *limits,
     char *why, size_t size);

@@ -53,8 +53,9 @@ bool sb_division_of(
         .wait = s.wait / s.events };
     d->wait_undivided = s.service / s.events *
                         sb_erlang_c_wait((unsigned)s.users, load);
-    // Regular arrivals or service times wait less than by the formula, which
-    // then gives the part of the measured lag that is due to the division.
+    // If arrivals or service times are regular, the measured lag is less than
+    // the wait of the formula. The formula then only gives the share of the
+    // measured lag that the division causes.
     if (d->wait > d->wait_undivided)
         d->cost = fmin(d->wait, d->lag) * (1 - d->wait_undivided / d->wait);
     return true;

@@ -17,8 +17,8 @@ struct hdr {
     bool begun;
 };
 
-// rc: of a function that has written. The error of a failed write gets the name
-// of the file.
+// rc: the result of a function that has written to the file. If a write failed,
+// replaces *err by an error with the name of the file.
 static int flush(struct sb_target *t, int rc, struct sb_err *err)
 {
     struct sb_err why = { 0 };
@@ -109,8 +109,8 @@ static int write_operations(
     return flush(&h->target, rc, err);
 }
 
-// A last line with what no interval had: an interval lacks the latest events,
-// and those that ended after the time limit. Then the operations.
+// Writes a last line with the events that no interval contains: the latest
+// ones, and those that ended after the time limit. Then the operations.
 static int hdr_final(
     struct sb_reporter *r, const struct sb_report *whole, struct sb_err *err)
 {

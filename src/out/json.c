@@ -33,7 +33,7 @@ static int json_open(struct sb_reporter *r, struct sb_err *err)
     return rc ? rc : sb_row_log_open(r->rows, dir, err);
 }
 
-// The row has been added for all documents.
+// The caller has already added the row, for all documents together.
 static int json_interval(struct sb_reporter *r, const struct sb_report *report,
     const struct sb_series *row, struct sb_err *err)
 {

@@ -680,8 +680,8 @@ static json_t *rank_object(const struct sb_share *s)
     return sb__json_complete(o, ok);
 }
 
-// null for each: every user has a thread. The texts are null, too, if the run
-// ended before its users were ready.
+// Each member is null if every user has a thread. The texts are also null if
+// the run ended before its users were ready.
 static bool set_workers(json_t *o, const struct sb_facts *f)
 {
     return sb__json_set(o, "workers",
@@ -807,8 +807,8 @@ static json_t *operation(
     return sb__json_complete(o, ok);
 }
 
-// Operations that occurred, and all workloads of a mix: one without events says
-// something.
+// Operations that occurred, and all workloads of a mix, including those without
+// events.
 static json_t *operations(const struct sb_report *r, bool with_histograms)
 {
     const struct sb_snap *s = r->snap;

@@ -287,7 +287,7 @@ static void publish(struct sb_live *l, struct sb_live_state *s)
     atomic_store(&l->news, s);
 }
 
-// Takes what the news do not replace from the state before.
+// Moves the members that the news do not replace from the old state to *s.
 static int inherit(struct sb_live_state *s, struct sb_live_state *old)
 {
     struct sb_snap sums = old->sums;
@@ -445,7 +445,8 @@ static void copy_names(struct sb_stats *to, const struct sb_report *r)
     }
 }
 
-// Takes from a report what sb_live_read() needs to compute another one.
+// Copies the figures of a report from which sb_live_read() computes another
+// one.
 static void copy_report(struct sb_live_state *s, const struct sb_report *r)
 {
     s->report = (struct sb_report){

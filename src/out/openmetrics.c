@@ -150,9 +150,9 @@ struct buckets {
     uint64_t count[BOUNDS_MAX + 1]; // not cumulative; the last one: above all
 };
 
-// A bucket belongs to the bound that its lowest value does not exceed: values
-// that equal a bound must count below it, and are often the only ones there
-// (record(5)).
+// Counts a bucket below the first bound that is not less than its lowest value:
+// values that equal a bound must be counted below it, and a bucket often
+// contains only such values (record(5)).
 static void add_bucket(void *arg, uint64_t low, uint64_t width, uint64_t count)
 {
     struct buckets *b = arg;

@@ -121,7 +121,7 @@ void sb_reporters_done(struct sb_reporters *rs); // {0} allowed
 struct sb_series *sb_reporters_row(
     struct sb_reporters *rs, const struct sb_report *report);
 
-// The following log what becomes of a report, when it changes, and set
+// The following functions log when a report gets gaps or ends, and set
 // rs->failed.
 void sb_reporters_interval(
     struct sb_reporters *rs, const struct sb_report *report);
@@ -131,9 +131,9 @@ void sb_reporters_whole(struct sb_report *w, const struct sb_report *r);
 // report: a final one.
 void sb_reporters_final(
     struct sb_reporters *rs, const struct sb_report *report);
-// o->status: without what became of the reports. Each of them shows
-// sb_reporters_status() of that moment. Lines finish first and views last; a
-// document does not know what becomes of those that finish after it.
+// Finishes all reports. o->status: the status without errors of reports. Each
+// report shows sb_reporters_status() at the time when it finishes, so errors of
+// later reports are not included. Reports in lines finish first, views last.
 void sb_reporters_finish(struct sb_reporters *rs, const struct sb_outcome *o);
 // After sb_reporters_final(): writes the files as they are if the run has this
 // outcome, so that they are complete before the script's last functions run.

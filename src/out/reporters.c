@@ -335,7 +335,7 @@ int sb_reporters_status(const struct sb_reporters *rs, int status)
     return status == 0 && rs->failed ? SB_STATUS_FAILED : status;
 }
 
-// Adds to the outcome of the run that of the reports.
+// Adds the errors of reports to the outcome of the run.
 static void complete(const struct sb_reporters *rs, struct sb_outcome *o)
 {
     int status = sb_reporters_status(rs, o->status);
@@ -344,7 +344,8 @@ static void complete(const struct sb_reporters *rs, struct sb_outcome *o)
     o->status = status;
 }
 
-// Texts are not compared: what has failed or was limited remains so.
+// Texts are not compared: a later outcome has the same failure or limit if it
+// has one at all.
 static bool is_same(const struct sb_outcome *a, const struct sb_outcome *b)
 {
     return a->status == b->status && a->unwritten == b->unwritten &&

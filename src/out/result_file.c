@@ -210,8 +210,8 @@ static int check_member(
     return rc;
 }
 
-// Objects whose members have names of users and servers: 0; numbers: 1.
-// Otherwise -1.
+// Returns 1 for an object whose members are numbers with any names, 0 for texts
+// named by users or servers, -1 for objects whose members have fixed names.
 static int kind_of_names(const char *name)
 {
     static const struct {
@@ -519,7 +519,8 @@ static int read_errors(struct sb_result_run *r, struct sb_err *err)
     return rc;
 }
 
-// Of a run that was in progress when it was saved: its last interval.
+// Returns the length of the run. For a run that was in progress when it was
+// saved, this is the end of its last interval.
 static double run_seconds(const struct sb_result_run *r, const json_t *end)
 {
     size_t n = r->intervals.nrows;
@@ -1175,8 +1176,9 @@ static int read_columns(struct sb_result_run *r)
     return 0;
 }
 
-// What the program itself counts or measures; not the time, which is negative
-// in a warm-up, and not counters of servers.
+// Returns whether the values of a column cannot be negative: figures that the
+// program itself counts or measures, except the time, which is negative in a
+// warm-up.
 static bool is_positive(const struct sb_result_column *c)
 {
     static const char *const groups[] = { "run", "operation", "metric",

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-// A file without a name: nothing of it stays if the process is killed. File
-// systems without such files (overlayfs, some of the network) have it with a
-// name for a moment.
+// Creates a file without a name, so that no file remains if the process is
+// killed. File systems without O_TMPFILE (overlayfs, some network file systems)
+// show its name for a moment.
 static int open_file(const char *dir)
 {
     char path[PATH_MAX];
@@ -69,8 +69,8 @@ int sb_spool_put(struct sb_spool *s, const char *text, size_t len, uint64_t at,
     return 0;
 }
 
-// What is left of a line that did not fit is behind the end, and overwritten by
-// the next one.
+// If a line cannot be written completely, the written part is beyond the end,
+// and the next line overwrites it.
 int sb_spool_add(
     struct sb_spool *s, const char *line, size_t len, struct sb_err *err)
 {

@@ -86,7 +86,7 @@ bool sb_target_is_folder(const char *path)
 
 static bool is_current(int fd, const char *name)
 {
-    // What uses a closed descriptor next reports the reason.
+    // If the descriptor is closed, the next call that uses it reports that.
     return fcntl(fd, F_GETFD) < 0 || sb_outfile_is(fd, name);
 }
 
@@ -228,8 +228,8 @@ static int lost(const struct sb_target *t, const char *how, struct sb_err *err)
         name_of(t, name, sizeof(name)), how);
 }
 
-// After a truncation, what is written next leaves a hole of zero bytes; reports
-// have none.
+// Returns whether there is a zero byte at the position: writing after another
+// process has truncated the file leaves a hole, and reports have no zero bytes.
 static bool is_hole(int fd, off_t at)
 {
     char c = 0;
@@ -252,8 +252,8 @@ static bool is_whole(const struct sb_target *t)
            (t->written == 0 || !is_hole(fd, t->written - 1));
 }
 
-// Returns the errno of a write that failed earlier: another one fails for the
-// same reason. If it does not, it is taken back.
+// Returns the errno of a write that failed earlier: another write fails for the
+// same reason. If it succeeds, it is removed from the file again.
 static int reason_of_failure(FILE *file)
 {
     int fd = fileno(file), error = EIO;

@@ -251,8 +251,8 @@ static void text_ranks(const struct sb_text *t, const struct sb_report *r)
 
     if (!t->o.report_per_rank || r->nranks == 0)
         return;
-    // Ranks have events behind the last interval that all had completed: their
-    // seconds are not known.
+    // If a rank was lost, the others have events after the last interval that
+    // all ranks had completed, and the length of that time is unknown.
     bool lost = sb_ranks_reported(r->ranks, r->nranks, &reported);
 
     fprintf(t->out, "%6s  %-20s %8s %12s %12s %10s %10s %10s %10s %7s\n",

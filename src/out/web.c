@@ -259,7 +259,8 @@ static void on_completed(void *arg, struct MHD_Connection *con, void **request,
     set_ending(arg, c, false);
 }
 
-// The client wants to see the run. last: the answer has its end.
+// Notes that the client displays the run. last: the answer contains the end of
+// the run.
 static void watch(
     struct sb__web_server *s, struct MHD_Connection *con, bool last)
 {
@@ -345,7 +346,8 @@ static enum MHD_Result answer_document(struct MHD_Connection *con,
         con, MHD_HTTP_INTERNAL_SERVER_ERROR, rc ? err->msg : "out of memory");
 }
 
-// Returns what is known; NULL after an answer that it is nothing.
+// Returns the state of the run. If there is none yet, answers that and returns
+// NULL.
 static const struct sb_live_state *known(
     struct sb__web_server *s, struct MHD_Connection *con, enum MHD_Result *rc)
 {
@@ -621,7 +623,7 @@ struct web {
     char *page;
     size_t page_len;
     struct sb_err no_page;
-    bool has_facts;      // those that are known since the start
+    bool has_facts;      // the facts of the start were published
     unsigned ndatabases; // in the facts
     double seconds;
 };

@@ -113,7 +113,8 @@ void sb_job_free(struct sb_job *j)
     free(j);
 }
 
-// Where a message is kept that has come too early; NULL: it is dropped.
+// Returns where a message that has come too early is kept; NULL: the message is
+// dropped.
 static struct sb_transport_message *early(struct sb_job *j, uint64_t what)
 {
     return what == SB_JOB_GO     ? &j->early[0]
@@ -288,7 +289,7 @@ static bool has_end(void *arg)
     return j->end;
 }
 
-// A rank without rank 0 has nothing to wait for.
+// A rank that has lost rank 0 waits only until the limit.
 static bool follow_out(struct sb_job *j, uint64_t limit_ns)
 {
     sb_job_wait(

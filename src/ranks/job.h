@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A job: several processes (ranks), started by a launcher of MPI, that carry
-// out one command together. This is the exchange of messages between them; what
-// they say to each other is in the files that use it. Rank 0 decides, the
-// others follow. Only the main thread uses a job. docs/internals/job.md.
+// out one command together. This file exchanges messages between them; the
+// contents of the messages are defined by the files that use it. Rank 0
+// decides, the others follow. Only the main thread uses a job.
+// docs/internals/job.md.
 #ifndef SB_JOB_H
 #define SB_JOB_H
 
@@ -12,12 +13,12 @@
 #include "base/wire.h"
 #include "ranks/transport.h"
 
-// ns between looks for messages: in a run; in a parallel command, whose users
-// wait for answers.
+// How often messages are polled, in ns: in a run; in a parallel command, whose
+// users wait for answers.
 #define SB_JOB_POLL         UINT64_C(5000000)
 #define SB_JOB_POLL_COMMAND UINT64_C(2000000)
 
-// What a message is; its first byte.
+// The kind of a message; its first byte.
 enum sb_job_what {
     SB_JOB_HELLO,    // to 0: version and host of a rank
     SB_JOB_SETUP,    // from 0: what the command line is
@@ -39,7 +40,7 @@ enum sb_job_what {
     // Of parallel commands, in both directions:
     SB_JOB_BARRIER,  // all users of a rank are there; it opens
     SB_JOB_TICKET,   // a user waits for one; its number
-    SB_JOB_SETTLED,  // after a stop: the users of a rank, of all have no calls
+    SB_JOB_SETTLED,  // after a stop: no calls are left on a rank; on all ranks
     SB_JOB_PROGRESS, // to 0: what a rank has done
     SB_JOB_ENDED,    // to 0: the users of a rank have ended
     SB_JOB_FAILED,   // to 0: why a rank cannot go on
@@ -73,7 +74,8 @@ struct sb_job {
     struct sb_job_rank *of; // of rank 0: ranks entries; else NULL
     bool quit, end;         // QUIT, END has arrived
     bool lost;              // a rank is silent: do not wait for it at the end
-    // tell_all() leaves out ranks that were not heard since this time, ns.
+    // sb_job_tell_all() skips ranks that have sent no message since this time,
+    // ns.
     uint64_t wary_since;
     struct sb_err broken; // the transport does not work any more
 };

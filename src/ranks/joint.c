@@ -34,9 +34,11 @@ void sb__joint_fail_lost(const struct sb__joint *j, unsigned rank, uint64_t now,
                            "then");
 }
 
-// Rank 0 gets at most 1,000 messages per second, if a rank sends one each
-// second. After SIGTERM, it hears of a rank before the next one of these: each
-// rank tells it then why it stops.
+// How often a rank sends its figures: rank 0 gets at most 1,000 messages per
+// second; with more than 1,000 ranks, each rank sends one per second.
+// STOP_EVERY: after SIGTERM, each rank tells rank 0 why it stops, and rank 0
+// sends STOP again after this time, to the ranks that it has heard from
+// meanwhile.
 #define STATE_MIN   (SB_SECOND / 10)
 #define STATE_MAX   SB_SECOND
 #define STATE_RANKS (SB_SECOND / 1000)
@@ -45,8 +47,8 @@ void sb__joint_fail_lost(const struct sb__joint *j, unsigned rank, uint64_t now,
 #define SILENCE (10 * SB_SECOND)
 // Rank 0 may be held up by its reports.
 #define SILENCE_OF_0 (30 * SB_SECOND)
-// A rank that was held up itself reads the messages that have come meanwhile,
-// and gets an answer, within this time.
+// How long a rank that was itself held up waits for the answer of rank 0: it
+// first reads the messages that have arrived meanwhile.
 #define CATCH_UP (3 * SB_SECOND)
 #define NAP_NS   50000
 
@@ -81,7 +83,7 @@ static uint64_t silence_of(const struct sb__joint *j, unsigned rank)
                : SILENCE;
 }
 
-// The first rank that rank 0 has not heard for a while; 0: none.
+// Returns the first rank that rank 0 has not heard for too long; 0: none.
 static unsigned silent_rank(const struct sb__joint *j, uint64_t now)
 {
     for (unsigned i = 1; i < j->job->ranks; i++) {
@@ -129,8 +131,8 @@ static uint64_t state_every(const struct sb__joint *j)
     return every < STATE_MAX ? every : STATE_MAX;
 }
 
-// Shows that this rank lives, and tells rank 0, which answers, its figures so
-// far.
+// Sends the figures of this rank so far to rank 0, which shows that this rank
+// is alive. Rank 0 answers.
 static void tell_state(struct sb__joint *j, uint64_t now)
 {
     const struct sb_stats *s = &j->run->stats[SB_PHASE_MEASURED];
@@ -158,7 +160,7 @@ static void tell_state(struct sb__joint *j, uint64_t now)
 static void stop_all(struct sb__joint *j, int sig, uint64_t now)
 {
     if (sig == SIGTERM && j->started && !j->job->wary_since)
-        // A rank that told the signal is one of those that live.
+        // A rank that has reported the signal is alive, so its message counts.
         j->job->wary_since = j->signaled ? j->signaled : now;
     sb_job_tell_all(j->job, SB_JOB_STOP, NULL);
     j->stop_again = j->job->wary_since ? now + STOP_EVERY : UINT64_MAX;

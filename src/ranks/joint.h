@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A run that the ranks of a job carry out together: they start at one moment,
-// rank 0 adds up and reports the intervals and the end of all, and all of them
-// stop if one must. The load of a rank never waits for another rank. Main
-// thread. docs/internals/ranks.md.
+// A run that the ranks of a job carry out together: they start at the same
+// moment, rank 0 adds up and reports the intervals and the final figures of all
+// ranks, and all ranks stop if one of them must. The load of a rank never waits
+// for another rank. Main thread. docs/internals/ranks.md.
 #ifndef SB_JOINT_H
 #define SB_JOINT_H
 
@@ -34,10 +34,10 @@ struct sb__joint_span {
 // What rank 0 knows about a rank.
 struct sb__joint_rank {
     bool ready, synced, final, settled;
-    uint64_t barrier; // of a parallel command: number + 1 of the one where its
-                      // users are
+    uint64_t barrier; // of a parallel command: 1 + the number of the barrier at
+                      // which its users wait
     unsigned users;
-    int64_t offset_ns;          // its clock is so much ahead of that of rank 0
+    int64_t offset_ns;          // how far its clock is ahead of rank 0's
     uint64_t error_ns;          // maximum error of the offset
     uint64_t completed, errors; // so far
     uint64_t answered;          // when rank 0 last answered its figures
@@ -87,7 +87,7 @@ struct sb__joint {
     uint64_t signaled;      // rank 0: when another rank told it of a signal
     uint64_t heard;         // another rank: time of the last message of rank 0
     bool stopped;           // another rank: rank 0 has told it to stop
-    uint64_t polled, awake; // last look for messages; since when without a gap
+    uint64_t polled, awake; // last poll for messages; polls without a gap since
     unsigned lost;          // rank 0: a rank that is silent; 0: none
     uint64_t told_state;
     double cpu_s;                    // of this process when the run began
@@ -121,7 +121,8 @@ void sb__joint_start_init(struct sb__joint *j);
 bool sb__joint_start_go(struct sb_run *run);
 bool sb__joint_start_agree(struct sb_run *run);
 void sb__joint_start_wait(struct sb_run *run, uint64_t at);
-// From the choice of a start to it: messages to all ranks must arrive by then.
+// Returns how long before the start it is chosen: messages must reach all ranks
+// within this time.
 uint64_t sb__joint_start_lead_ns(const struct sb__joint *j);
 
 int sb__joint_intervals_init(struct sb__joint *j);

@@ -213,8 +213,8 @@ void sb__joint_crew_init(struct sb__joint *j)
 
 // The end of a parallel command of several ranks.
 
-// A rank that has failed removes what it created; one that failed before it
-// had users sends no figures.
+// Returns whether a rank has ended. A rank that has failed still removes what
+// it created, and then sends its figures, unless it failed before it had users.
 static bool has_ended(const struct sb__joint *j, unsigned rank)
 {
     const struct sb__joint_rank *r = &j->of[rank];

@@ -17,14 +17,18 @@
 #include "measure/snap.h"
 #include "measure/snap_wire.h"
 
-// Rank 0 shows a rank that it lives: in answers, because Open MPI blocks a
-// process that sends to one that was killed on another host.
+// How often rank 0 shows a rank that it is alive. It does so only in answers,
+// because Open MPI blocks a process that sends to a process that was killed on
+// another host.
 #define ANSWER_EVERY SB_SECOND
-// The last intervals come another way than the final figures.
+// How long rank 0 waits for the last intervals: they arrive through other
+// ranks, the final figures directly.
 #define TREE_NS SB_SECOND
-// The next result goes into another message once one has this many bytes.
+// A message with results that has this many bytes is full: the next result goes
+// into another one.
 #define RESULTS_BYTES 1000000
-// The others have stopped when a rank is lost.
+// How long rank 0 waits for the figures of the other ranks after one is lost.
+// The others have stopped by then.
 #define LOST_NS (2 * SB_SECOND)
 
 // After SIGTERM, the launcher soon ends all processes: how long a rank waits
@@ -34,7 +38,8 @@ static uint64_t hurry_ns(const struct sb__joint *j)
     return j->job->t.kill_after * 3 / 10;
 }
 
-// After a stop, rank 0 answers within this time. The rest is for the file.
+// After a stop, rank 0 answers within this time. The rest of the time until
+// SIGKILL is for writing the file of this rank.
 static uint64_t answer_ns(const struct sb__joint *j)
 {
     return j->job->t.kill_after * 7 / 10;
@@ -71,7 +76,7 @@ static void on_stop(void *arg, unsigned from, struct sb_wire *w)
         run->signal = run->signal ? run->signal : sig;
         pthread_mutex_unlock(&run->lock);
     }
-    // What rank 0 orders is not passed on.
+    // A stop that rank 0 has ordered is not passed on.
     j->told_stop |= !j->of;
     j->stopped |= !j->of;
     sb__run_stop(run);
@@ -190,8 +195,8 @@ static void send_final(struct sb__joint *j, const struct sb_snap *whole,
     sb_buf_done(&b);
 }
 
-// The first rank whose figures have not come; 0: none. alive: not the one that
-// is lost.
+// Returns the first rank whose final figures have not arrived; 0: none. alive:
+// leaves out the rank that is lost.
 static unsigned first_missing_rank(const struct sb__joint *j, bool alive)
 {
     for (unsigned i = 1; i < j->job->ranks; i++)
@@ -389,7 +394,7 @@ static void sum_up(struct sb__joint *j, const struct sb_snap *whole,
         e->end = SB_END_FAILED;
 }
 
-// The ranks below this one still send their intervals through it.
+// Passes on the remaining intervals of the ranks below this one.
 static void pass_on_the_rest(struct sb__joint *j)
 {
     const struct timespec nap = { .tv_nsec = 1000000 };
@@ -433,8 +438,8 @@ static void wait_for_root(struct sb__joint *j)
 static bool is_alone(struct sb__joint *j)
 {
     wait_for_root(j);
-    // If it is not lost but slow, this rank leaves the job in order, with a
-    // file that was not needed.
+    // If rank 0 is not lost but slow, this rank leaves the job in the usual
+    // way, and its file was not needed.
     return j->job->broken.code || j->job->lost ||
            (terminated(j->run) && !root_answers(j));
 }

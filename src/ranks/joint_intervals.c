@@ -170,7 +170,7 @@ static void keep_for_losses(struct sb__joint *j, const struct sb__joint_slot *s)
         sb_err_set(&j->broken, SB_ENOMEM, "out of memory for intervals");
 }
 
-// Makes the slot a part of the next one, which covers the time of both.
+// Adds the slot to the next one, which then covers the time of both.
 static void join_next(struct sb__joint *j, struct sb__joint_slot *s)
 {
     struct sb__joint_slot *next = s->next;
@@ -212,7 +212,8 @@ static void pass_on(struct sb__joint *j)
     }
 }
 
-// The end of all ranks below this one is a part without figures.
+// When this rank and all ranks below it have ended, passes that on as a part
+// without figures.
 static void pass_end(struct sb__joint *j)
 {
     const struct sb__joint_slot end = { .key = SB_GROUP_LAST };
@@ -226,8 +227,8 @@ static void pass_end(struct sb__joint *j)
 
 // Parts -----------------------------------------------------------------------
 
-// who: 0 is this rank, then the children. Returns the slot to add the figures
-// to, or NULL.
+// Notes that a part has arrived. who: 0 for this rank, then its children in
+// order. Returns the slot to which its figures must be added, or NULL.
 static struct sb__joint_slot *note_arrival(
     struct sb__joint *j, unsigned who, uint64_t from, uint64_t key, bool full)
 {

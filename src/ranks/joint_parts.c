@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The parts of a search for the rate over all ranks: rank 0 chooses what a part
-// is and when it begins, the others send their figures of it.
+// The parts of a search for the rate over all ranks: rank 0 chooses the kind
+// and the start of each part; the other ranks send it their figures of the
+// part.
 #include "ranks/joint.h"
 
 #include "measure/snap.h"
@@ -9,7 +10,8 @@
 
 #include <assert.h>
 
-// Another rank: a part begins. Rank 0: the figures of a rank have come.
+// On rank 0: the figures of a rank have arrived. On another rank: a part
+// begins.
 static void on_part(void *arg, unsigned from, struct sb_wire *w)
 {
     struct sb__joint *j = arg;

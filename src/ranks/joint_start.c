@@ -14,15 +14,15 @@
 
 #define LEAD_NS      (SB_SECOND / 20)
 #define LEAD_RANK_NS (SB_SECOND / 20000)
-// A clock is compared this often; the fastest answer counts.
+// How many times each clock is compared; the fastest answer counts.
 #define PINGS      25
 #define PONG_LIMIT (10 * SB_SECOND)
 // All clocks are compared, and the start is known, within this time.
 #define SYNC_LIMIT (30 * SB_SECOND)
-// Before the start, the main thread waits actively for so long: timers are
-// late.
+// Before the start, the main thread busy-waits for this long, because timers
+// are late.
 #define SPIN_NS 200000
-// A start that is later is told.
+// A start that is late by more than this is logged.
 #define LATE_NS 1000000
 
 static void on_go(void *arg, unsigned from, struct sb_wire *w)
@@ -142,7 +142,7 @@ static bool got_pong(struct sb__joint *j)
     return j->pong;
 }
 
-// Returns false.
+// Fails the run, unless it was stopped. Returns false.
 static bool too_slow(struct sb_run *run, const char *what)
 {
     struct sb_err err;
@@ -154,8 +154,9 @@ static bool too_slow(struct sb_run *run, const char *what)
     return false;
 }
 
-// The offset of this clock from that of rank 0: both halves of the fastest
-// answer took the same time, or the error is at most one of them.
+// Computes the offset of this clock from that of rank 0, from the fastest
+// answer. Its two directions are assumed to have taken the same time, so the
+// error is at most half of the time that it took.
 static bool compare_clocks(struct sb_run *run)
 {
     struct sb__joint *j = sb__joint_of(run);

@@ -207,7 +207,7 @@ static int read_weights(double *weight, const struct sb_rank_opts *o,
     return 0;
 }
 
-// What needs an exchange between the ranks.
+// Refuses options that need an exchange between the ranks.
 static int check_without_job(
     const struct sb_run_opts *run, bool seed_given, struct sb_err *err)
 {
@@ -305,7 +305,7 @@ static bool parse_seconds(const char *text, int64_t *ns)
 
     if (end == text || *end || !(seconds >= 0 && seconds < SECONDS_MAX))
         return false;
-    // A double has a quarter of a microsecond here.
+    // The resolution of a double is a quarter of a microsecond here.
     *ns = (int64_t)(seconds * 1e6) * 1000;
     return true;
 }

@@ -15,10 +15,10 @@
 // Whether both sides of a comparison did the same work: an event whose
 // statements fail or find nothing is fast, but says nothing about speed.
 
-// Rates differ if chance is an unlikely reason, and if they are also this many
-// percentage points apart and the greater one is that many times the smaller
-// one; or if they are so far apart that only on one side most events are
-// affected, however few there are.
+// Two rates differ if chance is an unlikely reason (CHANCE), they are at least
+// POINTS_MIN percentage points apart, and the greater one is at least TIMES_MIN
+// times the smaller one. They also differ, however few events there are, if
+// they are POINTS_MOST apart and most events are affected on one side only.
 #define CHANCE       0.001
 #define POINTS_MIN   0.1
 #define TIMES_MIN    1.2
@@ -77,9 +77,9 @@ static struct sb_share in_run(const struct sb_result_run *r, unsigned work)
     return (struct sb_share){ n, (double)c->completed + failed };
 }
 
-// Failures in the last stretch of events that only the end of the run cut
-// short: intervals count them, the totals of in_run() do not. Those behind the
-// last interval are in neither.
+// Returns the number of failed events in the last stretch that failed only
+// because the run ended. Intervals include them, the totals of in_run() do not.
+// Neither includes such events after the last interval.
 static double cut_short(const struct sb_result_run *r, double in_intervals)
 {
     uint64_t failed = sb_counters_failed(&r->snap.c);
@@ -355,8 +355,8 @@ static void add_options(struct facts *f, json_t *list)
     }
 }
 
-// Of a side without workers, only that is a fact. Files of older programs do
-// not say it.
+// If a side has no workers, this is the only fact. Files of older programs do
+// not contain the number of workers.
 static void add_workers(struct facts *f, const json_t *run)
 {
     const json_t *n = json_object_get(run, "workers");

@@ -24,8 +24,8 @@
 
 // Options in which the runs that sysbench merge adds differ.
 
-// Options that processes side by side usually have different values of: their
-// files and seeds, and what is added.
+// Returns whether the option usually has different values in processes that run
+// together: files, labels, seeds, and values that are added.
 static bool may_differ(const char *name)
 {
     static const char *const names[] = { "report", "label", "rand-seed",
@@ -401,7 +401,7 @@ static int check_distance(const struct merge *m)
     return SB_EUSAGE;
 }
 
-// Runs one after the other are not what this command is for.
+// Warns of runs that began after the end of another one.
 static void warn_of_gaps(const struct merge *m)
 {
     for (unsigned i = 0; i < m->nruns; i++)

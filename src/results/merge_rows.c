@@ -238,7 +238,8 @@ static void add_row(
     unsigned time = run_column(r, "time");
     size_t length = r->intervals.first[row + 1] - r->intervals.first[row];
 
-    // Columns that came later are missing, rather than unknown.
+    // A row that is older than a column has no value for it, rather than an
+    // unknown one.
     for (unsigned i = 0; i < r->ncols && i < length; i++) {
         enum rule rule = rule_of(&r->col[i]);
         double value = sb_result_value(r, row, i);
@@ -278,8 +279,8 @@ static void print_row(
     sb_buf_adds(line, "]");
 }
 
-// A run that started half an interval later than its slot says may end a slot
-// later than the next one ends; times of rows are ascending all the same.
+// Makes the times of rows ascending: the rows of a run that started half an
+// interval later than its slots may end after the next slot.
 static void keep_order(
     const struct sb_merge_rows *m, struct cell *cell, double *until)
 {

@@ -47,9 +47,10 @@ bool sb_side_is_output(const char *text, const char *output);
 // SB_EUSAGE.
 int sb_side_select(struct sb_side *s, const struct sb_opt_list *at);
 
-// Leaves out the runs that failed or did not reach their measured part: their
-// figures are not those of what the other runs measured. Notes say so, and also
-// which runs were interrupted. Logs an error if no run is left. 0 or SB_EUSAGE.
+// Leaves out the runs that failed or did not reach their measured part, because
+// their figures cannot be compared with those of the other runs. Adds notes
+// about these runs and about interrupted ones. Logs an error if no run is left.
+// 0 or SB_EUSAGE.
 int sb_side_leave_out(struct sb_side *s);
 
 // True if start, test, seed, host and totals are the same. A run without a

@@ -361,9 +361,9 @@ static void add_found(struct sb_sweep_point *p, const struct sb_result_run *run,
     safe->value = s->result.safe;
 }
 
-// The arrivals that were due. A run that ends after a number of events has no
-// others, however long it takes: then as many as usually arrive in this time,
-// less two standard deviations.
+// Returns the number of arrivals that were due. With --events, a run schedules
+// no more arrivals, however long it takes; then this is at least the expected
+// number in this time minus two standard deviations.
 static double due(const struct sb_sweep_figures *f,
     const struct sb_sweep_point *p, const struct sb_result_run *run)
 {
@@ -383,8 +383,8 @@ static double due(const struct sb_sweep_figures *f,
     return n;
 }
 
-// --rate=80% measures the maximum first, so that the throughput says what the
-// system can do.
+// Returns whether the run used a share of the maximum, as with --rate=80%. Such
+// a run measures the maximum first, so its throughput depends on the system.
 static bool is_share(const struct sb_result_run *run)
 {
     const struct sb_rate_search *s = run->report.search;

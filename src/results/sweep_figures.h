@@ -23,7 +23,7 @@ enum {
     SB_SWEEP_N
 };
 
-// What peak and knee are those of.
+// The figure whose peak and knee are computed.
 enum sb_sweep_peak {
     SB_SWEEP_PEAK_RATE,  // throughput
     SB_SWEEP_PEAK_FOUND, // all runs searched a rate: SB_SWEEP_FOUND

@@ -29,7 +29,7 @@ static bool is_kind(const struct sb_reporter *r, const char *name)
     return strcmp(r->kind->name, name) == 0;
 }
 
-// Which the sweep writes itself, with all runs.
+// Returns whether the sweep itself writes the report, with all runs.
 static bool is_common(const struct sb_reporter *r)
 {
     return is_kind(r, "json") || is_kind(r, "html");

@@ -433,7 +433,8 @@ static int check_name(
                    : 0;
 }
 
-// Results tell runs apart by what is shown of their values.
+// Fails if results could not distinguish two values, because the shown parts
+// are the same.
 static int check_shown(
     const struct sb_sweep_list *l, unsigned value, struct sb_err *err)
 {

@@ -86,7 +86,7 @@ static enum sb_sweep_outcome outcome_of(int status)
     return status == SB_STATUS_LIMITS ? SB_SWEEP_MISSED : SB_SWEEP_FAILED;
 }
 
-// What a file says.
+// Reads the file of a run, and returns the outcome that it contains.
 static enum sb_sweep_outcome read_file(
     const char *path, struct sb_result_file *f)
 {
@@ -114,7 +114,8 @@ struct content {
     bool others;   // files that no sweep writes
 };
 
-// Whether a file is that of a run that did not fail. It is, if it is damaged.
+// Returns whether the file belongs to a run that did not fail. A damaged file
+// counts as such.
 static bool is_finished(const char *dir, const char *name)
 {
     char path[4200];
@@ -387,8 +388,9 @@ int sb_sweep_state_begin(const struct sb_sweep_state *s, unsigned run,
     return 0;
 }
 
-// Whether a run had ended by itself when a signal came: its file, which is
-// written before the page of the live view has its end, says so.
+// Returns whether a run had ended by itself before the signal, according to its
+// file. The file is written before the live view gets the end of the run, so a
+// signal may still have killed the process.
 static bool had_ended(enum sb_sweep_outcome said, int status)
 {
     return (said == SB_SWEEP_GOOD || said == SB_SWEEP_MISSED) &&
@@ -457,8 +459,8 @@ void sb_sweep_state_after_done(const struct sb_sweep_state *s, unsigned run)
 
 void sb_sweep_state_done(struct sb_sweep_state *s, bool remove)
 {
-    // Of a folder that was not opened successfully nothing is removed, and only
-    // files that a sweep writes.
+    // Removes only files that a sweep writes, and none if the folder was not
+    // opened successfully.
     remove = remove || s->temporary;
     if (s->lock >= 0 && remove)
         remove_files(s, is_ours);

@@ -71,7 +71,7 @@ int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
     int status, bool signaled, struct sb_err *err);
 // Whether the commands after a run that has begun were not successful yet.
 bool sb_sweep_state_after(const struct sb_sweep_state *s, unsigned run);
-// They were.
+// Called when these commands were successful.
 void sb_sweep_state_after_done(const struct sb_sweep_state *s, unsigned run);
 // Returns how a run ended. If it has a file that belongs to the result, *f is
 // that file; otherwise f->nruns is 0. Call sb_result_done().

@@ -60,8 +60,8 @@ struct sb_beside;
 // or SB_ENOMEM.
 int sb_beside_create(struct sb_beside **out, const struct sb_beside_opts *o,
     unsigned number, bool alone, struct sb_err *err);
-// Starts the command at this time, at once if it is over, and not at all after
-// sb_beside_stop(). Call it once. 0 or SB_ESYS.
+// Starts the command at this time, or at once if the time has passed, but not
+// after sb_beside_stop(). Call it once. 0 or SB_ESYS.
 int sb_beside_start(struct sb_beside *b, uint64_t ns, struct sb_err *err);
 // Any thread.
 void sb_beside_state(struct sb_beside *b, struct sb_beside_state *state);

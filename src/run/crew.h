@@ -53,8 +53,8 @@ struct sb_crew {
 int sb_crew_init(struct sb_crew *c, unsigned size);
 void sb_crew_done(struct sb_crew *c); // {0} allowed
 
-// All functions below: any thread. w: of the user that calls; NULL where the
-// crew is of one process.
+// All functions below: any thread. w: the waiter of the user that calls; may be
+// NULL if the crew is that of a single process.
 
 // Waits for all members that have not finished. 0 or SB_ECANCELED.
 int sb_crew_barrier(struct sb_crew *c, struct sb_waiter *w);
@@ -88,22 +88,23 @@ bool sb_crew_progress_line(
 // Before there are members. root: this process counts the tickets.
 void sb_crew_share(
     struct sb_crew *c, bool root, void (*wake)(void *arg), void *arg);
-// Whether all members here are at the barrier or have finished, and the number
-// of the barrier; gone: all have finished.
+// Returns whether all members of this process are at the barrier or have
+// finished. Stores the number of the barrier, and in *gone whether all have
+// finished.
 bool sb_crew_full(struct sb_crew *c, uint64_t *barrier, bool *gone);
 // Opens this barrier: the members of all processes are there.
 void sb_crew_open(struct sb_crew *c, uint64_t barrier);
-// What a member wants to add to a counter; false: there is nothing that was not
-// returned before.
+// Returns what a member wants to add to a counter, each request once; false:
+// there is no new request.
 bool sb_crew_wanted(struct sb_crew *c, char name[SB_CREW_NAME], double *n);
-// Gives the first member that waits for this the answer.
+// Passes the answer to the first member that waits for it.
 void sb_crew_answer(
     struct sb_crew *c, const char *name, double n, double number);
-// Whether all members here have settled or finished; the members of all
-// processes have.
+// Returns whether all members of this process have settled or finished; notes
+// that the members of all processes have.
 bool sb_crew_settled(struct sb_crew *c);
 void sb_crew_settle_all(struct sb_crew *c);
-// What progress was added since the last call; false: none.
+// Returns the progress that was added since the last call; false: none.
 bool sb_crew_take_progress(
     struct sb_crew *c, char title[64], double *n, double *total);
 

@@ -61,12 +61,12 @@ void sb__gate_open(struct sb_run *run, const struct sb__part *part,
 {
     bool measured = part->kind == SB__PART_MEASURED;
     double rate = part->rate;
-    // Each trial has arrivals of its own; those of the measured part are those
-    // of a run with this rate.
+    // Each trial has arrivals of its own. The measured part has the arrivals of
+    // a run with this rate.
     uint64_t seed = run->random->seed + (measured ? 0 : run->part);
 
     pthread_mutex_lock(&run->lock);
-    // Otherwise a user might read what changes here.
+    // Otherwise a user might read the fields that change here.
     assert(run->searching && (!run->released || all_there(run)));
     run->t0 = sb_clock_monotonic();
     if (part->at && part->at < run->t0) // a stop may come before the start
@@ -75,7 +75,7 @@ void sb__gate_open(struct sb_run *run, const struct sb__part *part,
     if (measured)
         set_measured(run);
     run->open_loop = rate > 0;
-    // With stages, it has its schedule.
+    // With stages, the schedule exists already.
     if (rate > 0 && !run->staged) {
         sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals, rate,
             sb_rng_mix(seed));

@@ -13,7 +13,7 @@
 
 struct sb_run;
 
-// The key of an interval after which a rank has no more.
+// The key with which a rank says that it has no more intervals.
 #define SB_GROUP_LAST UINT64_MAX
 
 // Parts of a run that have figures of their own.
@@ -26,8 +26,8 @@ enum sb_section {
 // How a run has ended: in this rank, or in all of them.
 struct sb_group_end {
     struct sb_snap sum;   // rank 0: figures of all; the caller frees it
-    bool has_since;       // it may have checkpoints; then
-    struct sb_snap since; // the same since the last one
+    bool has_since;       // the run may have checkpoints, and `since` is set:
+    struct sb_snap since; // figures of all since the last checkpoint
     uint64_t pending;     // arrivals that were due and not started
     bool all_ended;       // every user has ended, so the figures are final
     enum sb_run_end end;
@@ -77,10 +77,11 @@ struct sb_group_ops {
     void (*give_section)(struct sb_run *run, enum sb_section kind,
         unsigned number, const struct sb_snap *diff,
         const struct sb_stats *stats);
-    // The users of this rank have ended: whole is its final snapshot, since the
-    // same from the last checkpoint on, or NULL without checkpoints, *e how it
-    // ended. On rank 0, *e becomes the end of all ranks. Another rank gives its
-    // figures and waits until the ranks below it have ended.
+    // The users of this rank have ended. whole: its final snapshot. since: the
+    // same from the last checkpoint on; NULL without checkpoints. *e: how this
+    // rank ended; on rank 0, it becomes the end of all ranks. Another rank
+    // sends its figures to rank 0 and waits until the ranks below it have
+    // ended.
     enum sb_group_report (*end)(struct sb_run *run, const struct sb_snap *whole,
         const struct sb_snap *since, const struct sb_stats *stats,
         struct sb_group_end *e);
@@ -95,7 +96,7 @@ struct sb_group {
     const struct sb_group_ops *ops;
     unsigned rank, ranks;
     uint64_t poll_every;
-    // Its launcher kills a process so long after SIGTERM, ns.
+    // How long after SIGTERM its launcher kills a process, ns.
     uint64_t kill_after;
     uint64_t began;               // agreed start, on this rank's clock
     const struct sb_stats *names; // of operations and metrics of all ranks

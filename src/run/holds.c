@@ -124,8 +124,8 @@ void sb__holds_held(void *user, const struct sb_hold *hold)
     char what[192] = "event()";
     enum sb_held held = SB_HELD_UNKNOWN;
 
-    // Before and after their events, users may block. A turn may contain the
-    // end of the former.
+    // Users may block before and after their events. A turn that began before
+    // the loop contains some of that time.
     if (!u->priv->in_loop || hold->from < u->priv->loop_since ||
         atomic_load(&run->holds.known))
         return;

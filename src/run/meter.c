@@ -122,7 +122,7 @@ void sb__meter_report_fill(struct sb_meter *m, struct sb_report *r,
     sb__run_report_stage_at(run, r, now);
 }
 
-// How the rate was found, and whether the measured part keeps the limits.
+// Adds how the rate was found, and whether the measured part keeps the limits.
 static void add_search(struct sb_meter *m, struct sb_report *r)
 {
     struct sb_rate_search *f = &m->run->found;
@@ -147,7 +147,8 @@ void sb__meter_report_cumulative(struct sb_meter *m, struct sb_snap *s,
 
     sb__meter_report_fill(m, &r, diff, s);
     r.final = final;
-    // A search that was interrupted: parts with different loads are not added.
+    // If the search was interrupted, its parts are not added up: their loads
+    // differ.
     r.whole = !final ? NULL : m->run->searching ? diff : s;
     r.failure = failure;
     if (final && !m->run->staged)
@@ -346,8 +347,9 @@ void sb__meter_stages_due(struct sb_meter *m, uint64_t now, uint64_t until)
 // The reporting side of a job: gives the figures of this rank to rank 0, and
 // reports the sums over all ranks.
 
-// The planned end of an interval is the last one before `now`; that of the rest
-// of an interval is the next one.
+// Gives an interval of this rank to the others. The key of an interval is the
+// last planned end before `now`; the key of the rest of an interval is the next
+// planned end.
 void sb__meter_group_interval(
     struct sb_meter *m, const struct sb_snap *diff, uint64_t now, bool partial)
 {
@@ -363,7 +365,8 @@ void sb__meter_group_interval(
         end = run->warm_end;
     else if (partial && run->deadline < end)
         end = run->deadline;
-    // Events that ended after the time limit.
+    // Events that ended after the time limit are a rest of their own, with a
+    // later key.
     if (end - run->t0 <= m->key)
         end = run->t0 + m->key + 1;
     run->group->ops->give_interval(
@@ -410,7 +413,7 @@ void sb__meter_group_init(struct sb_meter *m)
     m->run->group->on_section_arg = m;
 }
 
-// Rank 0 is lost: the report of this rank, as that of a run of its own.
+// Rank 0 is lost: reports the figures of this rank, as for a run of its own.
 static void report_alone(struct sb_meter *m, const struct sb_snap *mine)
 {
     struct sb_run *run = m->run;
@@ -427,8 +430,9 @@ static void report_alone(struct sb_meter *m, const struct sb_snap *mine)
     run->group = g;
 }
 
-// The figures of all ranks. From now on, this rank has nothing to send. since:
-// those of this rank since the last checkpoint, or NULL.
+// Reports the figures of all ranks. From now on, this rank has no more
+// intervals. since: the figures of this rank since the last checkpoint, or
+// NULL.
 static void group_final(struct sb_meter *m, const struct sb_snap *mine,
     const struct sb_snap *since, uint64_t left, bool all_ended,
     struct sb_run_result *res)
@@ -455,7 +459,7 @@ static void group_final(struct sb_meter *m, const struct sb_snap *mine,
     sb__meter_check_success(m, &e.sum, &e.sum, e.pending, e.all_ended, res);
     end = e.sum;
     end.ns = m->phase_start + e.sum.ns;
-    // After the loss of a rank, only the whole is known.
+    // After the loss of a rank, only the figures of the whole run are known.
     sb__meter_report_cumulative(m, &end, e.has_since ? &e.since : &e.sum,
         run->l->final, true, res->err.code ? res->err.msg : NULL);
     sb_snap_done(&e.since);
@@ -522,7 +526,8 @@ static void read_operations(struct sb_meter *m)
     struct sb_run *run = m->run;
 
     sb_op_reader_done(&m->ops);
-    // What rank 0 keeps of a job has all of them.
+    // In a job they are always needed, because rank 0 keeps the intervals of
+    // all ranks.
     if ((run->l->operations || run->group) && m->next_tick != UINT64_MAX &&
         sb_op_reader_init(&m->ops, &run->stats[m->phase]))
         sb_log(SB_LOG_WARNING, "no operations in intervals: out of memory");
@@ -640,7 +645,8 @@ static void end_interval(
     struct sb_snap s = { 0 }, diff = { 0 };
     struct sb_report r;
 
-    // Its operations stay in the memory of their reader.
+    // The operations in `diff` belong to the reader m->ops, so they are removed
+    // before `diff` is freed.
     if (take_interval(m, &s, &diff, now, until)) {
         sb_log(SB_LOG_WARNING, "no interval report: out of memory");
     } else {

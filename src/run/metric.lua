@@ -109,7 +109,7 @@ local function largest_of(name, kind, value)
    return value
 end
 
--- At most a year: what lasts longer does not expire.
+-- Returns the seconds after which a gauge expires, at most a year; 0: never.
 local function expiry_of(name, kind, value)
    if value == nil then
       return 0
@@ -156,7 +156,7 @@ local function new(name, options)
    return setmetatable(self, meta)
 end
 
--- The number of names is not limited by the script: only so many are kept here.
+-- Scripts may use any number of names. Only this many are cached here.
 local known, room = {}, 200
 
 -- kind: "counter" (default), "gauge" or "distribution", or a table with kind,

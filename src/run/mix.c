@@ -15,10 +15,9 @@
 
 _Static_assert(DBL_MAX_10_EXP < 1000, "weights have exponents of three digits");
 
-// Names that stand for something else in limits (`read.p95`, `lag.max`), and
-// that of an operation of the program, `connect`: limits, columns of files and
-// charts name an operation without its kind, so one name would have two
-// meanings.
+// Names that no component may have. Limits (`read.p95`, `lag.max`), columns of
+// files and charts name an operation without its kind, so these names would
+// have two meanings there. `connect` is an operation of the program.
 static const char *const reserved[] = { "read", "write", "other", "service",
     "response", "lag", "client_delay", "connect" };
 

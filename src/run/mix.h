@@ -43,9 +43,10 @@ struct sb_mix {
 // the part; *m is then undefined.
 int sb_mix_parse(struct sb_mix *m, const char *text, struct sb_err *err);
 
-// Parses the weights of a stage, len characters: "report:1/oltp_insert:3". What
-// is not named has the weight 0; so may have what is named, but not all. 0 or
-// SB_EUSAGE / SB_ERANGE, with the reason in why.
+// Parses the weights of a stage, len characters: "report:1/oltp_insert:3". A
+// component that is not named has the weight 0. Named components may have the
+// weight 0, too, but not all of them. 0 or SB_EUSAGE / SB_ERANGE, with the
+// reason in why.
 int sb_mix_weights(const struct sb_mix *m, const char *text, size_t len,
     double *weight, char *why, size_t size);
 

@@ -95,8 +95,8 @@ unsigned sb__mix_user_component(const struct sb_user *u)
     const struct sb_run *run = u->run;
     uint64_t now = run->released ? sb_clock_monotonic() : 0;
 
-    // Of the users of a stage, who come by turns, any range has the right
-    // shares.
+    // In a run with stages, users come in the order of their turns, so that any
+    // range of turns must have the shares of the weights.
     return run
         ->mix_of[stage_at(run, now)][run->staged ? u->priv->turn : u->number];
 }

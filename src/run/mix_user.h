@@ -12,10 +12,11 @@
 int sb__mix_user_register(struct sb_run *run);
 void sb__mix_user_unregister(struct sb_run *run);
 void sb__mix_user_init(struct sb_user *u);
-// By users: the component of this user now. The user's thread.
+// If users are assigned to components: the present component of this user. The
+// user's thread.
 unsigned sb__mix_user_component(const struct sb_user *u);
-// When that changes for user id, in ns since the start of the first stage, from
-// ns on; UINT64_MAX: never.
+// Returns when the component of user id changes after ns; UINT64_MAX: never.
+// Times are in ns since the start of the first stage.
 uint64_t sb__mix_user_until(const struct sb_run *run, unsigned id, uint64_t ns);
 // Called when an event is due, by the loop of a component: chooses the
 // component of the event. Returns false if it is another one, and hands the

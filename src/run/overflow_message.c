@@ -16,7 +16,7 @@
 
 // Texts are made beforehand, because a signal handler writes them.
 static char reason[400], main_reason[400];
-// What guards of other threads than those of users have instead of a user.
+// Stand for the threads that run no user, as arguments of sb_overflow_guard().
 static const char main_thread, check_thread;
 
 // A text that is being made, without functions that a signal handler may not
@@ -73,9 +73,9 @@ void sb__overflow_message_enable(const struct sb_run *run)
     sb_overflow_catch(say_overflow);
 }
 
-// Extends the stack of the main thread, without its memory, to what all but
-// deep recursion needs: under a limit of address space, the kernel might refuse
-// that later, when the users have what is left.
+// Extends the stack of the main thread, without using its memory, to a size
+// that is enough for all but deep recursion. Later, when the users have taken
+// the rest of a limited address space, the kernel might refuse that.
 __attribute__((noinline)) static void extend_stack(void)
 {
     char room[MAIN_STACK];

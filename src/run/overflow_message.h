@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What users are told when the stack of one overflows.
+// The message to the user of the program when a stack overflows.
 #ifndef SB_RUN_OVERFLOW_MESSAGE_H
 #define SB_RUN_OVERFLOW_MESSAGE_H
 

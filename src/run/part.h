@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Parts of a search for the rate: what one is, and what it brings.
+// Parts of a search for the rate: their properties, and their figures.
 #ifndef SB_PART_H
 #define SB_PART_H
 

@@ -113,7 +113,8 @@ static bool observe_trial(struct sb_run *run, struct sb_meter *m,
     at_end = atomic_load(&run->cursor);
     f->late = f->late || woke_late(t, t->end, sb_clock_monotonic());
     f->arrivals = part * rate * (double)(t->end - now) / 1e9;
-    // The users start what has arrived, for as long as the trial lasted.
+    // The users get as much time as the trial lasted to start the events that
+    // have arrived.
     if (!sb__gate_meet(run, close + grace_of_users(run)))
         return false;
     f->growth = (double)queue_at(run, at_end, t->end) -

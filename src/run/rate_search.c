@@ -12,8 +12,9 @@
 #include "run/rate_search.h"
 #include "run/run_private.h"
 
-// Bounds of the search, relative to the maximum of the closed loop. Above it
-// the queue grows, but a cold cache or a busy machine may have made it too low.
+// Bounds of the search, relative to the maximum of the closed loop. Above the
+// maximum the queue grows; but a cold cache or a busy machine may have made the
+// measured maximum too low.
 #define LOWEST  1e-3
 #define HIGHEST 4
 // Near the limit for a percentile, most rates are below the maximum.
@@ -235,7 +236,8 @@ static bool follow_search(struct sb_run *run, struct sb_meter *m)
     return go_on;
 }
 
-// Nothing has stopped the search: the script or the test has ended the users.
+// Fails the run if nothing has stopped the search: the users were then ended by
+// the script or the built-in test.
 static void fail_if_users_ended(struct sb_run *run)
 {
     struct sb_err err;

@@ -243,7 +243,8 @@ struct sb_user {
 // user's thread.
 bool sb_user_sleep(struct sb_user *u, uint64_t ns);
 
-// What wakes the user, and whether its run was stopped, which does so.
+// Returns the user's waiter; returns whether its run was stopped, which wakes
+// the waiter.
 struct sb_waiter *sb_user_waiter(const struct sb_user *u);
 bool sb_user_stopped(const struct sb_user *u); // any thread
 // Whether the user executes a command (sb_run_parallel()) and not events. Any
@@ -270,9 +271,9 @@ uint64_t sb_user_turn(const struct sb_user *u);
 // Ends the run with an error, unless it has failed before. The user may go on
 // with its event. Only in the user's thread, in a run or a parallel command.
 void sb_user_fail_run(struct sb_user *u, const struct sb_err *err);
-// Prints the error that ends the run, once: for a program that may crash before
-// it has come to that. Only in the user's thread, in a run or a parallel
-// command.
+// Prints the error that ends the run at once, and only once: the program may
+// crash before it would print the error otherwise. Only in the user's thread,
+// in a run or a parallel command.
 void sb_user_tell_failure(struct sb_user *u);
 
 // True while the user is being created because a stage needs it and the run is

@@ -59,8 +59,9 @@ static void log_stop(struct sb_run *run, uint64_t now)
         sb_log(SB_LOG_INFO, "Time limit exceeded, exiting...");
 }
 
-// Users that are still coming will have no event. A cancel may be too early for
-// a user that begins to connect after it.
+// Cancels users that are still being created: they would have no event. Must be
+// repeated, because a cancel has no effect on a user that begins to connect
+// only afterwards.
 static void cancel_coming(
     struct sb_run *run, struct sb__watch *w, uint64_t now, bool first)
 {
@@ -187,7 +188,7 @@ static uint64_t schedule_end(
     return w->stopped_at > last ? w->stopped_at : last;
 }
 
-// err: why the run was to end before, if it is set.
+// err: the reason why the run was ending already, if there is one.
 static void set_hung(struct sb_run *run, struct sb_err *err)
 {
     const struct sb_err first = *err;
@@ -258,7 +259,7 @@ static void end_workload(struct sb_workload *w, struct sb_run_result *res)
                 w, res->err.code ? res->err.msg : "users are still busy");
         return;
     }
-    // What done() finds must not be hidden by a signal.
+    // An earlier signal must not hide an error that done() reports.
     if (w->ops->end && w->ops->end(w, &res->err))
         res->end = SB_END_FAILED;
 }

@@ -407,7 +407,8 @@ static int finish_stages(
     o->stages.n = 0;
     if (o->stages_text[0] == '\0')
         return 0;
-    // If the rate is to be found, those of the stages are parts of it.
+    // If the rate is still to be found, the rates of the stages are parts of
+    // it.
     bool found = sb_run_opts_finds_rate(o);
     rc = sb_stages_parse(&o->stages, o->stages_text, (uint32_t)o->threads,
         found ? 1 : o->rate, &o->mix, err);

@@ -153,21 +153,22 @@ uint64_t sb__run_longest_event(const struct sb_run *run);
 // Makes the schedule of the stages, behind a warm-up of this length at the rate
 // with which they begin. 0 or SB_ENOMEM. While no user runs.
 int sb__run_pace_stages(struct sb_run *run, uint64_t warmup);
-// The rate was found of which the rates of run->own_stages are parts: the
-// measured part has stages. 0 or SB_ENOMEM. While no user runs.
+// Called when the search has found the rate: computes the rates of
+// run->own_stages, which are parts of it, and makes their schedule for the
+// measured part. 0 or SB_ENOMEM. While no user runs.
 int sb__run_begin_stages(struct sb_run *run, double rate);
 // Number of users that have not ended.
 unsigned sb__run_busy(struct sb_run *run);
 // Whether this process is a rank other than rank 0, which leads.
 bool sb__run_follows(const struct sb_run *run);
 
-// What all reports of a run have in common.
+// Parts that all reports of a run have in common.
 
 // The number of users of this process, or of all ranks.
 unsigned sb__run_report_users(const struct sb_run *run);
-// The same of those that run until the end.
+// The same, only with users that run until the end.
 unsigned sb__run_report_users_at_end(const struct sb_run *run);
-// What names the operations and metrics of reports.
+// Returns the stats with the names of operations and metrics in reports.
 const struct sb_stats *sb__run_report_names(
     const struct sb_run *run, enum sb_phase phase);
 // Fills in a report of figures that ended at `now`: of the sum over all ranks,

@@ -41,11 +41,11 @@ struct sb_stages {
 //     setting  = "threads=" range | "rate=" range | "mix=" weights
 //     weights  = as sb_mix_weights()
 //     range    = value | [ value ] ".." value
-// A rate may be a percentage of `rate`. What a stage does not set, and the
-// missing start of a range, is what the stage before it ended with; for the
-// first stage it is `users`, `rate` (0: none) and the weights of `mix` (may be
-// NULL: there is no mix). SB_EUSAGE / SB_ERANGE name
-// the stage and the position of the error in the text; *s is then undefined.
+// A rate may be a percentage of `rate`. A setting that a stage omits, and an
+// omitted start of a range, is the final value of the stage before; in the
+// first stage it is `users`, `rate` (0: none) and the weights of `mix` (NULL:
+// there is no mix). SB_EUSAGE / SB_ERANGE name the stage and the position of
+// the error in the text; *s is then undefined.
 int sb_stages_parse(struct sb_stages *s, const char *text, uint32_t users,
     double rate, const struct sb_mix *mix, struct sb_err *err);
 

@@ -19,8 +19,9 @@ end
 
 sb.cdef("user")
 
--- Raises an error, at the caller of the function of this name, for what Lua
--- cannot multiply.
+-- Raises an error unless `seconds` is a number, a numeric string or a cdata.
+-- name: the function that the script has called, at whose caller the error is
+-- raised.
 local function check(name, seconds)
    if type(seconds) ~= "cdata" and not tonumber(seconds) then
       error(("%s() requires a number of seconds, not %s"):format(name,

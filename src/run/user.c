@@ -138,7 +138,7 @@ struct sb_prefetch *sb_user_prefetch(const struct sb_user *u)
     return f ? sb_fiber_prefetch(f) : NULL;
 }
 
-// Whether this user has not waited for that long.
+// Returns whether this user has run for SB__USER_SLICE_NS without waiting.
 static bool user_is_to_yield(const struct sb_user *u, uint64_t now)
 {
     const struct sb_fiber *f = u->priv->waiter.fiber;
@@ -158,8 +158,8 @@ uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now)
 
 // Maximum wait before a restart of an event.
 #define BACKOFF_MAX_NS 100000000u
-// What next_of_part() returns if the loop has to be left for now: the event is
-// of another component of a mix, or lines are to be watched.
+// The result of next_of_part() if the user must leave its loop for now: the
+// next event belongs to another component of a mix, or lines are to be watched.
 #define LEAVE 2
 
 static void set_boundary(struct sb_user *u, uint64_t ns)
@@ -321,17 +321,18 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
     return true;
 }
 
-// Ends the loop of a user. Only here it is known whether the user goes because
-// of its stage or the script has ended the loop: a later reading of the clock
-// could differ from `now`.
+// Ends the loop of a user. Notes whether the user goes because of its stage,
+// and not because the script has ended the loop. This must be decided here,
+// because a later reading of the clock could differ from `now`.
 static int end_loop(struct sb_user *u, uint64_t now)
 {
     u->priv->gone = now >= u->priv->leave;
     return 0;
 }
 
-// Returns 0 if this user has no further event, or none in this part of a
-// search, and LEAVE. turns: others of the worker may run first.
+// Starts the next event and returns 1. Returns 0 if this user has no further
+// event, or none in this part of a search, and LEAVE if it must leave its loop.
+// turns: other users of the worker may run first.
 static int next_of_part(struct sb_user *u, uint64_t now, bool turns)
 {
     struct sb_run *run = u->run;
@@ -553,7 +554,7 @@ void sb_user_drop(struct sb_user *u)
     sb_rec_leave(u->rec);
 }
 
-// cut_short: there is no other try only because the run has ended.
+// cut_short: the event is not tried again only because the run has ended.
 static void give_up(struct sb_user *u, enum sb_fate fate,
     const struct sb_err *err, bool cut_short)
 {

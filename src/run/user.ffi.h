@@ -62,9 +62,9 @@ SB_FFI double sb_user_run_time(struct sb_user *u);
 // Adds n to the counter with this number in enum sb_counter_type of 1.0.
 SB_FFI void sb_user_count(struct sb_user *u, int type, uint64_t n);
 SB_FFI uint64_t sb_user_counted(const struct sb_user *u, int type);
-// Operations of a script (sysbench.op): returns the number for a name; returns
-// the current time, without the client delays so far; records an operation that
-// started at start_ns of that time.
+// Operations of a script (sysbench.op): a function that returns the number for
+// a name; one that returns the current time, without the client delays so far;
+// one that records an operation that started at start_ns of that time.
 SB_FFI int sb_user_op(struct sb_user *u, const char *name);
 SB_FFI uint64_t sb_user_op_now(struct sb_user *u);
 SB_FFI void sb_user_op_record(struct sb_user *u, int op, uint64_t start_ns);

@@ -28,8 +28,8 @@ else
    end
 end
 
--- Functions that end what an event has left unfinished; each does nothing for a
--- user without that.
+-- Functions that complete what an event has left unfinished, such as pipelines.
+-- A function does nothing for a user that has left nothing.
 local after = {}
 sb.after_event = after
 
@@ -41,9 +41,9 @@ local function once(event, tid)
    return stop
 end
 
--- The first events of a user often prepare something. Where a thousand users do
--- so, LuaJIT would compile that first: it compiles when half of the users have
--- had these events.
+-- The first events of a user often prepare something. With a thousand users,
+-- LuaJIT would compile that code first. So it compiles only after half of the
+-- users have had these events.
 local COLD = 3
 local COLD_SECONDS = 2 -- for events of seconds
 

@@ -103,7 +103,8 @@ int sb_user_lines(struct sb_user *u)
         p->lines = SB__LINES_ON;
         return SB_LINES_BEGIN;
     }
-    // Another component has the next event. The watch goes on afterwards.
+    // The next event belongs to another component. The watch continues after
+    // it.
     if (p->handed && was != SB__LINES_END) {
         p->lines = was == SB__LINES_ON ? SB__LINES_WANTED : was;
         return SB_LINES_OVER;

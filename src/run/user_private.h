@@ -46,8 +46,8 @@ struct sb_user_priv {
     bool gone;       // its loop has ended because of that
     bool last;       // the script wants no further event
     uint64_t before; // takes only arrivals before this time
-    // Nothing is asked between two events: the end of an event is the start of
-    // the next, unless its answer has waited for the user.
+    // Nothing happens between two events: the end of an event is the start of
+    // the next, unless an answer has waited for the user.
     bool chained;
     bool plain;          // chained, and no answer waits: the user has a thread
     _Atomic bool coming; // its stage began; until its loop begins
@@ -57,9 +57,9 @@ struct sb_user_priv {
     enum sb__lines lines;
     uint64_t lines_until; // when the watch ends; 0: it has not begun
     unsigned lines_of;    // component that is watched
-    // Of a mix: the component whose code runs, and a random stream. An event
-    // of next_component was begun by another component's loop: it starts with
-    // these times.
+    // In a mix: the component whose code runs, and a random stream. handed: the
+    // loop of another component has taken an event for next_component, which
+    // starts with these times.
     unsigned component, next_component;
     bool handed;
     uint64_t handed_arrival, handed_start;
@@ -112,8 +112,8 @@ bool sb__user_await(struct sb_user *u, uint64_t until);
 // On an event loop: how long a user whose events do not wait may run before the
 // others of its worker do.
 #define SB__USER_SLICE_NS 100000
-// Lets the other users of the worker run, if that is so. Returns the current
-// time.
+// Lets the other users of the worker run if this user has run for so long.
+// Returns the current time.
 uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now);
 
 #endif

@@ -27,8 +27,9 @@ enum sb_held {
 struct sb_workload_ops {
     // Main thread, before any user exists: init() of a script. Optional.
     int (*begin)(struct sb_workload *w, struct sb_err *err);
-    // Of a run of several processes: what begin() has left for the others, who
-    // read it instead of begin(). Main thread. Optional.
+    // For a run of several processes: share() writes the results of begin() for
+    // the other processes, which read them with adopt() and do not call
+    // begin(). Main thread. Optional.
     void (*share)(struct sb_workload *w, struct sb_buf *b);
     int (*adopt)(struct sb_workload *w, struct sb_wire *r, struct sb_err *err);
     // After begin(), before any user exists, if w->check_name: checks whether
@@ -86,7 +87,7 @@ struct sb_workload_ops {
 struct sb_workload {
     const struct sb_workload_ops *ops;
     void *data; // the implementation's
-    // What check() is called in messages; NULL: there is no check().
+    // The name of check() in messages; NULL: there is no check().
     const char *check_name;
     unsigned slot; // in sb_user.part
     // Its users compute, or wait in other ways than sb_user_sleep() and drivers

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Finds out from the text of a script whether it waits with functions that are
--- not the program's, which would hold up the other users of a worker. It is
--- used by --workers=auto only, so it may take too much for such a function, but
--- a script whose text does not show it is not noticed.
+-- Checks the text of a script for functions that wait and do not belong to the
+-- program: they would block the other users of a worker. Only --workers=auto
+-- uses the result. It may name a function that does not wait, and misses one
+-- that the text does not name.
 
 local sb = ...
 local libraries = {}
@@ -89,8 +89,8 @@ function visit(seen, path)
    return search(seen, (path:gsub("^%./", "")), text)
 end
 
--- Returns what a script uses that may block, in the files that it has loaded
--- (arguments) and in modules that they name; nil: nothing.
+-- Returns the name of a function that may block, from the files that the script
+-- has loaded (the arguments) or the modules that these files name; nil: none.
 local function find(...)
    local seen, found = {}, nil
    for i = 1, select("#", ...) do

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The functions of the C API that may wait, as Lua calls them where users share
-// a state. While one waits, other users of the state run, so the call must not
-// be made by code that LuaJIT has compiled: it is a function of Lua's C API,
-// which gets its arguments and returns its result in the state's turn. The Lua
-// function for each is generated from its entry here. In a state with one user,
-// the functions are called by FFI.
+// The functions of the C API that may wait, for states that users share. While
+// one user waits, other users of the state run, so code that LuaJIT has
+// compiled must not make the call. Therefore the call is a function of Lua's C
+// API; its arguments and its result are fields of struct sb_turn. The Lua
+// function for each is generated from its entry here. A state with one user
+// calls the functions by FFI.
 #include <string.h>
 
 #include "base/log.h"

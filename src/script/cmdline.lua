@@ -5,7 +5,7 @@
 local sb = ...
 local cmdline = {}
 
--- What the script has set there.
+-- Returns a field of sysbench.cmdline that the script has set.
 local function own(name)
    return rawget(sb.me().sysbench.cmdline, name)
 end

@@ -19,16 +19,16 @@
 
 // Registry key of string.dump(): scripts may replace the global.
 #define DUMP "sysbench.dump"
-// Of the functions that no user runs: code -> list of functions; and of the
-// code of each function.
+// Registry keys of two tables: code -> list of its functions that no user runs;
+// function -> its code.
 #define FREE "sysbench.free"
 #define CODE "sysbench.code"
 
 struct sb__code {
     struct sb__code *next;
     char *key;
-    // Of a file, which a script may have rewritten, or whose path means another
-    // one since it has changed the current folder.
+    // These identify a file: a script may have rewritten it, or changed the
+    // current folder, so that the same path names another file.
     struct timespec mtime;
     dev_t dev;
     ino_t ino;
@@ -287,8 +287,8 @@ static int no_file(lua_State *L, const char *verb, const char *path, int number)
     return LUA_ERRFILE;
 }
 
-// Loads `copy`, which a relative path may find in the folder `dir`; messages
-// have the name `path`.
+// Loads the file `copy`. A relative path starts at the folder `dir`. Messages
+// contain the name `path`.
 static int load_file(lua_State *L, int dir, const char *path, const char *copy)
 {
     struct chunk c = { .fd = openat(dir, copy, O_RDONLY | O_CLOEXEC) };

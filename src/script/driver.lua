@@ -11,8 +11,8 @@ local loaded = {}
 sb.cdef("sql")
 
 -- Returns the level of the nearest function of the script, for error() in the
--- function that calls this one: neither code of the program, which has no line
--- numbers, nor of a driver.
+-- caller. Functions of the program, which have no line numbers, and of drivers
+-- are skipped.
 local function level()
    local n = 3
    local info = debug.getinfo(n, "Sl")

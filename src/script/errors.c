@@ -36,8 +36,8 @@ static const char *after_embedded(const char *text)
 }
 
 // If the stack of Lua overflows in compiled code, LuaJIT leaves out the
-// position, or only the line: "x.lua:0: stack overflow". Returns the text that
-// follows it; NULL if the text is another one.
+// position, or only the line: "x.lua:0: stack overflow". Returns the text after
+// the position; NULL for any other error.
 static const char *after_overflow(const char *text)
 {
     static const char overflow[] = ":0: stack overflow";
@@ -48,9 +48,9 @@ static const char *after_overflow(const char *text)
     return end && end[sizeof(overflow) - 1] == '\0' ? end + 4 : NULL;
 }
 
-// Adds the position to the error at index 1: instead of that in an embedded
-// module, or of one without a line, if it is a text, as field `where` if it is
-// a table, for sb__error_text().
+// Adds the position to the error at index 1. In a text, it replaces a position
+// in an embedded module or a position without a line; a table gets it as the
+// field `where`, for sb__error_text().
 static void add_where(lua_State *L)
 {
     // Not of a number, which would become a text: see restart.lua.
@@ -90,8 +90,8 @@ int sb__on_error(lua_State *L)
     return 1;
 }
 
-// Called by Lua: there is no way back to the program, which could not go on
-// with this state.
+// Called by Lua for an error outside of protected calls. The program cannot
+// continue with this state.
 int sb__on_panic(lua_State *L)
 {
     const char *text = lua_tostring(L, -1);

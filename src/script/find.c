@@ -177,8 +177,8 @@ bool sb__find_required(char *path, size_t size, const struct sb_script *s,
     const char *workloads = s->env.paths->workloads;
     size_t len = strlen(workloads);
 
-    // A user's oltp_common.lua in the current folder replaces that of the
-    // installed workloads, as in 1.0. Their own parts are never replaced.
+    // A user's oltp_common.lua in the current folder replaces the installed
+    // one, as in 1.0. For installed workloads, no file replaces modules sb.*.
     *dir = s->dir;
     if (s->installed && strncmp(name, "sb.", 3) == 0 &&
         try_folder(path, size, AT_FDCWD, workloads, len, name))

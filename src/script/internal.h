@@ -54,9 +54,10 @@ void sb__codes_done(struct sb__codes *c);
 // Called once in a new state, after its libraries are loaded and before a
 // script runs.
 void sb__codes_begin(lua_State *L);
-// The function on the stack top, which one of the following has pushed, has
-// returned: another user of the state may run it. So the functions that it
-// creates for users are of the same prototypes, which LuaJIT compiles once.
+// Called when the function on the stack top, pushed by one of the following
+// functions, has returned: another user of the state may then run it. So the
+// functions that it creates for users have the same prototypes, and LuaJIT
+// compiles them once.
 void sb__codes_give_back(lua_State *L);
 // Push the loaded chunk and return 0, or push an error message and return a Lua
 // status.
@@ -93,11 +94,12 @@ bool sb__find_hidden(
 // Finds the file of a module; false if no template of module_path matches one.
 bool sb__find_module(
     char *path, size_t size, const char *module_path, const char *name);
-// Finds the file of a module that a script requires: in the folder of the
-// script, by module_path, and, if sysbench 1.0 installed a file of this name or
-// it begins with "sb.", in the folder of the workloads. For an installed
-// workload, its folder is the first only for "sb.". *dir: where a relative path
-// begins, for sb__codes_file().
+// Finds the file of a module that a script requires. The order is: the folder
+// of the script; module_path; the folder of the workloads, if sysbench 1.0
+// installed a file of this name or the name begins with "sb.". For an installed
+// workload, the first is instead the folder of the workloads, and only for
+// names that begin with "sb.". *dir: the folder where a relative path begins,
+// for sb__codes_file().
 bool sb__find_required(char *path, size_t size, const struct sb_script *s,
     const char *module_path, const char *name, int *dir);
 // Makes package.path for scripts: LUA_PATH, in which ";;" stands for the
@@ -127,8 +129,8 @@ struct sb__traces {
     pthread_mutex_t lock; // of list, which the main thread reads
     struct sb__trace *list;
     size_t n, cap;
-    unsigned flushes;          // LuaJIT has dropped all of them
-    char line[SB__TRACE_LINE]; // of the one that is being compiled
+    unsigned flushes;          // how often LuaJIT has dropped all traces
+    char line[SB__TRACE_LINE]; // of the trace that is being compiled
 };
 
 // A Lua state: its libraries and the API, for one user or for several users of
@@ -154,8 +156,9 @@ struct sb__vm {
     // While it is not 0: sets or removes the hook for the user whose turn it is
     // (lines.c).
     void (*watch)(const struct sb__state *st);
-    bool compiled;            // LuaJIT did so before they were
-    bool compiles;            // it is to do so when half of the users are warm
+    bool compiled;            // LuaJIT compiled before lines were watched
+    bool compiles;            // LuaJIT is to compile when half of the users
+                              // are warm
     unsigned warm;            // users that have had their first events
     struct sb__traces traces; // if the users have fibers
 };
@@ -183,8 +186,8 @@ struct sb__state {
     struct sb__lines *lines; // while they are watched, or NULL
 };
 
-// Before code of the user runs, and after it. Between them, its fiber must not
-// wait if the state is shared.
+// Called before code of the user runs, and after it. Between the two calls, the
+// fiber of the user must not wait if the state is shared.
 static inline void sb__state_enter(struct sb__state *st)
 {
     struct sb__vm *vm = st->vm;
@@ -222,8 +225,8 @@ void sb__randoms_done(struct sb_script *s);
 // memory.c. Memory for the states of users when the system refuses more.
 void sb__memory_init(struct sb_script *s);
 void sb__memory_done(struct sb_script *s);
-// The system has refused memory to the state: for a user, ends the run, with
-// the reserve for what the user still needs to end its event.
+// Called when the system has refused memory to the state. If the state belongs
+// to users, ends the run; the reserve is the memory for the rest of the event.
 void sb__memory_refused(struct sb__vm *vm);
 // Runs the script's body. 0 or SB_E*.
 int sb__state_body(struct sb__state *st, struct sb_err *err);
@@ -243,15 +246,15 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
 // Message handler of every protected call: adds the position, and logs the
 // traceback if --debug is set.
 int sb__on_error(lua_State *L);
-// For an error outside of protected calls, such as memory that was needed
-// there: writes a message. Then LuaJIT ends the process.
+// Handler of an error outside of protected calls, for example if memory is
+// exhausted there: writes a message. Then LuaJIT ends the process.
 int sb__on_panic(lua_State *L);
 // Returns the error value on the stack top as text for the user. where: with
 // the position that sb__on_error() added to a table. Pushes values; the text is
 // valid while they are on the stack.
 const char *sb__error_text(lua_State *L, bool where);
-// If the text of several lines did not fit into *err, which may be NULL, drops
-// the beginning of a line at its end, unless it is long.
+// If a text of several lines did not fit into *err, removes its incomplete last
+// line, unless that line is long. err may be NULL.
 void sb__error_cut(struct sb_err *err);
 // Calls the global function `name` with the thread number. Leaves nresults
 // values on the stack, nils if there is no such function, nothing after a
@@ -270,12 +273,13 @@ bool sb__state_has(struct sb__state *st, const char *table, const char *name);
 // Whether LuaJIT compiles in this state: jit.status() (lines.c).
 bool sb__compiles(lua_State *L);
 
-// Lines (lines.c): to find the one that holds up the other users of a worker.
-// Called when the loop of a user's events has ended: begins or ends to note
-// which line runs, if sb_user_lines() asks for it. Returns true if the loop has
-// to run again. Only outside of compiled code, so from a function of Lua's API.
+// Lines (lines.c): finds the line that blocks the other users of a worker.
+// sb__lines_switch() is called when the loop of a user's events has ended: it
+// starts or stops recording which line runs, if sb_user_lines() asks for it.
+// Returns true if the loop has to run again. Call it only outside of compiled
+// code, that is, from a function of Lua's C API.
 bool sb__lines_switch(struct sb__state *st);
-// Ends that, when the user goes.
+// Stops recording, when the user ends.
 void sb__lines_end(struct sb__state *st);
 // user_held of struct sb_workload_ops, for the state.
 enum sb_held sb__lines_held(
@@ -286,9 +290,10 @@ enum sb_held sb__lines_held(
 void sb__traces_note(lua_State *L, struct sb__traces *t);
 void sb__traces_init(struct sb__traces *t);
 void sb__traces_done(struct sb__traces *t);
-// Finds the line that the thread of a state executes, or where the loop
-// begins that it does not leave: "x.lua:12". Takes up to 0.1 s. One thread at a
-// time, which is not the one of the state; the state must stay meanwhile.
+// Finds the line that the thread of a state executes, or the first line of its
+// endless loop: "x.lua:12". Takes up to 0.1 s. Called by one thread at a time,
+// which must not be the thread of the state. The state must not be freed
+// before this returns.
 bool sb__stuck_line(
     struct sb__vm *vm, pthread_t thread, char *what, size_t size);
 
@@ -305,19 +310,20 @@ int sb__driver_module(lua_State *L, struct sb__state *st);
 // turn as cdata. Pushes a table: name -> function. Returns 1. Raises Lua
 // errors.
 int sb__calls_push(lua_State *L, struct sb__vm *vm);
-// The names of these functions, and of others that wait, up to NULL: a script
-// that has one of them in its code calls it by its FFI.
+// The names of these functions and of other functions that wait, up to NULL. A
+// script whose code contains one of these names calls the function by FFI.
 extern const char *const sb__call_names[];
 
 // Replaces Lua's print(), os.exit(), ffi.load() and others (libs.c). Changes
 // globals. Raises Lua errors.
 void sb__libs_init(lua_State *L, struct sb__vm *vm);
-// A user has got its state, or is about to lose it. If the process calls exit()
-// between them, a warning says so. Any thread.
+// Called when a user has got its state, and before it loses the state. If the
+// process calls exit() between the two calls, a warning is logged. Any thread.
 void sb__libs_user_begins(void);
 void sb__libs_user_ends(void);
-// Before the calling thread ends the process, and says why: nothing else is
-// said about it. Waits forever if another thread ends it. Any thread.
+// Called by a thread before it logs why it ends the process: no other message
+// about the end is logged. Waits forever if another thread already ends the
+// process. Any thread.
 void sb__libs_ending(void);
 
 // Results (results.c) ------------------------------------------------------
@@ -335,9 +341,10 @@ struct sb__results {
 };
 
 // Pops the value that thread_done() of the user has returned, and keeps a copy
-// of it in the script. Values other than tables of what done() can get are
-// ignored, and --debug says why. In the user's thread. 0, SB_ELIMIT (more than
-// 1 MB), SB_ENOMEM or SB_ESCRIPT (Lua has no memory).
+// of it in the script. A value that is not a table, or contains a value that
+// done() cannot get, is ignored, and --debug shows the reason. In the user's
+// thread. 0, SB_ELIMIT (more than 1 MB), SB_ENOMEM or SB_ESCRIPT (Lua has no
+// memory).
 int sb__results_keep(struct sb__state *st, struct sb_err *err);
 // Pushes the list of all results to the main state, by user and visit, and
 // frees them; nothing after a failure. Main thread; users may still add some. 0
@@ -391,8 +398,8 @@ struct sb_script {
     const struct sb_report *reported;                // while a report hook runs
     struct sb__value *values;
     size_t nvalues, cap_values;
-    // Of a component of a mix: the random numbers of its users, which continue
-    // when a user comes again; made on first use.
+    // Of a component of a mix: the random numbers of its users, created on
+    // first use. They continue if a user starts again.
     struct sb_random **randoms;
     unsigned nrandoms;
     pthread_mutex_t reserve_lock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Changes to Lua's libraries, beside those of libs.lua. Replaces print(),
+// Changes to Lua's libraries, in addition to libs.lua. Replaces print(),
 // because many states print at the same time, ffi.load(), because the garbage
 // collection before the start of a run would unload libraries that scripts
 // still use, and os.exit(), because it would end a run without its report.
@@ -47,7 +47,7 @@ static int print(lua_State *L)
     return 0;
 }
 
-// Keeps the library on the stack top by its name, which is at index 1.
+// Keeps the library on the stack top under its name, which is at index 1.
 static void keep_library(lua_State *L)
 {
     luaL_findtable(L, LUA_REGISTRYINDEX, LOADED, 1);
@@ -88,9 +88,9 @@ static int load_library(lua_State *L)
     return 1;
 }
 
-// io.open(name, mode) and io.lines(name, ...) of files that another process
-// has. Only for reading: what a script writes stays on this host. Upvalue 1:
-// the original function; 2: whether it has a mode.
+// io.open(name, mode) and io.lines(name, ...), which can also read files of
+// another process. Files that a script writes stay on this host. Upvalue 1: the
+// original function; 2: whether it has a mode.
 static int open_file(lua_State *L)
 {
     const char *path = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1)
@@ -112,8 +112,8 @@ static int open_file(lua_State *L)
     return lua_gettop(L);
 }
 
-// Of the process. Several users may end it at the same time. The first one says
-// so and ends it; the others wait for that.
+// The end of the process. Several users may end it at the same time: the first
+// one logs a message and ends it; the others wait.
 static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic unsigned users; // that have a state
 static _Atomic pid_t process;  // of users; a script may create others by fork()

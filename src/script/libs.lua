@@ -225,7 +225,7 @@ rawset(math, "randomseed", randomseed)
 
 -- LuaJIT may crash if a finalizer raises an error, and newer versions ignore
 -- the error. So errors of the finalizers of users are caught, and fail the run.
--- One is a call of the API where users share a state.
+-- In a shared state, a call of the API in a finalizer is such an error.
 if sb.user then
    local guards = setmetatable({}, { __mode = "kv" })
 

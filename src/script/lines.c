@@ -2,11 +2,11 @@
 //
 // Finds the line of a script that holds up the other users of a worker.
 // Compiled code calls no hooks, so LuaJIT does not compile while lines are
-// watched, and what it has compiled is dropped. The hook is set in the turns of
-// the users that are watched only: it costs the others ten times as much as
-// the interpreter does. (To let LuaJIT compile all but the script's functions
-// does not work: it gives up on functions whose callers it must not compile,
-// and later does not try again.)
+// watched, and its compiled code is dropped. The hook is set only in the turns
+// of watched users, because it costs other users ten times as much as the
+// interpreter does. (Compiling everything except the script's functions does
+// not work: LuaJIT gives up on functions whose callers it must not compile, and
+// does not retry them later.)
 
 #define _GNU_SOURCE // REG_RIP
 #include <assert.h>
@@ -238,8 +238,8 @@ bool sb__stuck_line(
     return found;
 }
 
-// In one turn. Events that compute execute many lines, and each call of the
-// hook takes 0.2 us.
+// Maximum calls of the hook in one turn. Events that compute execute many
+// lines, and each call takes 0.2 us.
 #define CALLS_MAX 100000u
 
 struct line {
@@ -249,19 +249,19 @@ struct line {
 
 struct sb__lines {
     bool full;        // too many lines in this turn
-    uint64_t turn;    // of the user: what follows is about it
-    struct line now;  // that runs
-    uint64_t since;   // when it began, or the turn
-    struct line most; // that has taken the longest time
-    uint64_t most_ns; // the time
-    // That ran when the turn became too long; number 0: none.
+    uint64_t turn;    // of the user; the following fields are about it
+    struct line now;  // the current line
+    uint64_t since;   // the start of the line, or of the turn
+    struct line most; // the line that has taken the longest time
+    uint64_t most_ns; // its time
+    // The line that ran when the turn became too long; number 0: none.
     struct line passed;
     unsigned calls; // of the hook
 };
 
 static const char key = 0; // of the registry
 
-// The line that runs has taken time up to now.
+// Counts the time of the current line up to `now`.
 static void count_time(struct sb__lines *n, uint64_t turn, uint64_t now)
 {
     if (turn != n->turn) {
@@ -401,7 +401,7 @@ static const struct line *line_of(struct sb__lines *n, const struct sb_hold *h)
     count_time(n, h->from, h->to);
     if (n->most_ns > SB_HOLD_NS)
         return &n->most;
-    // No line alone took so long: one of those that computed.
+    // No line alone took so long: if the user computed, name one of its lines.
     return h->computed && n->passed.number ? &n->passed : NULL;
 }
 

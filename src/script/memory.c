@@ -25,8 +25,8 @@ void sb__memory_done(struct sb_script *s)
     pthread_mutex_destroy(&s->reserve_lock);
 }
 
-// Frees the reserve, if that has not happened before: then false. In both
-// cases, its memory is free when this returns.
+// Frees the reserve. Returns false if it was freed before; its memory is free
+// in both cases when this returns.
 static bool free_reserve(struct sb_script *s)
 {
     pthread_mutex_lock(&s->reserve_lock);
@@ -63,8 +63,8 @@ void sb__memory_refused(struct sb__vm *vm)
     bool reserve = free_reserve(vm->script);
     describe(vm, &err);
     sb_user_fail_run(vm->now->user, &err);
-    // Without a reserve, LuaJIT may crash now: the reason, which is the first
-    // refusal, has to be known before.
+    // Without a reserve, LuaJIT may crash now. So the reason, which is the
+    // first refusal, is reported before that.
     if (!reserve)
         sb_user_tell_failure(vm->now->user);
 }

@@ -11,8 +11,8 @@
 #include "kit/buf.h"
 #include "script/internal.h"
 
-// A component of a mix has options of its own, some instead of those of the
-// program. Returns true if the view replaces such a value.
+// A component of a mix may have its own value of an option of the program.
+// Returns true if the view is such a value, which then replaces the program's.
 static bool replace_value(struct sb_script *s, const struct sb_opt_view *view)
 {
     char name[256];
@@ -274,8 +274,9 @@ static void add_quoted(struct sb_buf *b, const char *word)
     sb_buf_done(&shown);
 }
 
-// Whether another command on the same database needs the option: those of the
-// database and its driver, the config file, and the script's own.
+// Returns whether another command on the same database needs the option: an
+// option of the database or its driver, the config file, or an option of the
+// script.
 static bool is_needed(const struct words *w, const char *name)
 {
     const struct sb_script *s = w->script;

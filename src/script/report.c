@@ -244,8 +244,8 @@ bool sb_script_stops(const struct sb_script *s)
     return s->ends;
 }
 
-// The rest of the program needs the memory that a hook has used up, or a hook
-// has called os.exit().
+// Frees the state of the report hooks after a hook has called os.exit(), or
+// because the rest of the program needs the memory that a hook has used up.
 static void drop_report_state(struct sb_script *s)
 {
     sb__state_free(s->report);

@@ -86,7 +86,7 @@ static int locate(struct sb_script *s, const char *name, struct sb_err *err)
     int rc;
 
     if (names_stdin(name)) {
-        // The process of a sweep has a command for it.
+        // A process of a sweep gets the script as text, and has a command.
         s->from_stdin = !s->env.text;
         snprintf(s->path, sizeof(s->path), "stdin");
         return read_stdin(s, err);

@@ -150,7 +150,8 @@ static int64_t run_after(const struct sb_sequence *q, int64_t last, double n)
     return q->ranks <= 1 || n <= (double)left ? last + 1 : last + left + 1;
 }
 
-// Numbers at the end of a block that were not enough will not be taken.
+// Finishes the numbers from `from` to `to` - 1, which will never be taken: they
+// are at the end of a block and were fewer than requested.
 static void finish_skipped(struct sb_sequence *q, int64_t from, int64_t to)
 {
     for (; from < to; from++)
@@ -213,8 +214,9 @@ static _Atomic int64_t *window_of(struct sb_sequence *q)
     return fresh;
 }
 
-// Each thread stores its number before it reads those of the others, in one
-// order for all threads: so the last one to store sees all numbers up to a gap.
+// Each thread stores its number before it reads the numbers of other threads,
+// with sequentially consistent atomics: so the last thread to store sees all
+// numbers up to a gap.
 int sb_sequence_finish(struct sb_sequence *q, double number)
 {
     _Atomic int64_t *w = window_of(q);

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Notices what a script has changed that users of one Lua state would share.
+-- Detects changes that a script makes to values that the users of one Lua state
+-- would share.
 
 local sb = ...
 local copy = sb.copy

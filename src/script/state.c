@@ -230,7 +230,8 @@ static int api_collect_often(lua_State *L)
     enum { PAUSE = 110, STEPS = 900 };
     int pause = lua_gc(L, LUA_GCSETPAUSE, PAUSE);
 
-    // The last collection has set when the next one begins, by the old value.
+    // The last collection computed the start of the next one from the old
+    // value, so collect now.
     if (pause != SB__PAUSE && pause != SB__PAUSE_LOADING)
         lua_gc(L, LUA_GCSETPAUSE, pause);
     else if (lua_gc(L, LUA_GCISRUNNING, 0))
@@ -453,9 +454,10 @@ static int build(lua_State *L)
     sb__codes_begin(L);
     set_loading(L, vm);
     add_private(L, vm);
-    // Users on fibers, because one that does not return stops others; --debug
-    // shows how often the code was dropped. A --luajit-cmd=v that follows
-    // replaces these notes, because LuaJIT tells only one function of traces.
+    // Traces are recorded for users on fibers, because one user that does not
+    // return blocks others, and with --debug, which shows how often the code
+    // was dropped. --luajit-cmd=v replaces this record, because LuaJIT calls
+    // only one function for traces.
     if (vm->of_users && (sb_user_waiter(vm->now->user)->fiber ||
                             sb_log_level() >= SB_LOG_DEBUG))
         sb__traces_note(L, &vm->traces);
@@ -473,7 +475,7 @@ static int build(lua_State *L)
     return 0;
 }
 
-// LuaJIT's own allocation, but a refusal becomes known.
+// Calls LuaJIT's own allocator. If it fails, reports that and tries again.
 static void *allocate(void *arg, void *old, size_t size, size_t more)
 {
     struct sb__vm *vm = arg;

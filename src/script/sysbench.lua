@@ -45,8 +45,8 @@ local modules = {
 local sequences = { sequence = 1, local_sequence = 1 }
 local reports = { report_csv = 1, report_json = 1, report_default = 1 }
 
--- Of the private table, when they are used: a script may have options with the
--- names of those of ranks.
+-- Fields that are read from the private table on first use, because a script
+-- may have options with the names of the program's options of ranks.
 local private = {
    version = 1, warning = 1, max_open_files = 1, rank = 1, ranks = 1
 }
@@ -132,7 +132,7 @@ end
 
 -- Globals -----------------------------------------------------------------
 
--- Scripts use the C functions of 1.x, or declare them again.
+-- Scripts call the C functions of 1.x, or declare them themselves.
 sb.cdef("compat")
 
 local function undefined(globals, name)

@@ -29,7 +29,8 @@ static int begin(struct sb_workload *w, struct sb_err *err)
     return sb__state_call(s->main, "init", 0, 0, err);
 }
 
-// What init() leaves for users, who have states of their own, is the sequences.
+// Users have their own states: of the results of init(), only the sequences are
+// passed to them.
 static void share(struct sb_workload *w, struct sb_buf *b)
 {
     struct sb_script *s = w->data;
@@ -87,10 +88,11 @@ int sb__workload_attach(struct sb_script *s, struct sb_user *u,
     return rc ? rc : sb__state_body(st, err);
 }
 
-// Returns whether the user shares a state, SB__SHARES or SB__ALONE. If that is
-// not known yet, one user gets SB__SHARING_TRIED and has to find out. The
-// others wait for that, but not for a server that does not answer. It is user
-// 0, of which scripts ask special things, if that one is there from the start.
+// Returns SB__SHARES if the user may share a state, otherwise SB__ALONE. While
+// this is unknown, one user gets SB__SHARING_TRIED and has to find it out. The
+// other users wait for the result for at most WAIT_NS, because a server may not
+// answer. If all users start with this workload, user 0 tries, because scripts
+// give it special tasks.
 static enum sb__sharing sharing_of(struct sb_script *s, struct sb_user *u)
 {
     bool may_try = u->id == 0 || !sb_user_all_start(u);
@@ -145,7 +147,8 @@ static const char *what_changed(struct sb__state *st, struct sb_err *err)
     return lua_tostring(st->L, -1);
 }
 
-// The user that tried has ended its thread_init(), or has failed.
+// Called when the user with SB__SHARING_TRIED has ended its thread_init(), or
+// has failed: decides whether users share states.
 static void find_out(struct sb_script *s, struct sb__state *st, bool failed)
 {
     struct sb_err err = { 0 };
@@ -159,8 +162,8 @@ static void find_out(struct sb_script *s, struct sb__state *st, bool failed)
         lua_settop(st->L, 0);
 }
 
-// A user has ended its thread_init() in a state that it shares, and may have
-// changed something that the first user did not change.
+// Called when a user has ended its thread_init() in a shared state: warns if it
+// has changed something that the first user did not change.
 static void look_again(struct sb_script *s, struct sb__state *st)
 {
     struct sb_err err = { 0 };
@@ -318,7 +321,8 @@ bool sb_script_ends(struct sb_script *s)
     return ends;
 }
 
-// Its own errors are only logged, because the run has failed already.
+// Calls the hook run_failed. Its errors are only logged, because the run has
+// already failed.
 static void failed(struct sb_workload *w, const char *why)
 {
     struct sb_script *s = w->data;

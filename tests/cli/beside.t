@@ -261,7 +261,7 @@ Wrong options:
   0
   hello
 
-The log of the command is no way to other files.
+The log of the command is not written through a symbolic link.
 
   $ echo precious >victim
   $ ln -s victim hook.beside.log

@@ -10,7 +10,7 @@ Built-in tests that end by themselves do not warn of an endless test.
   Total operations: 1024 
   $ sb mutex run --time=0 --mutex-locks=10
 
-Their users have a thread each. Whoever asks for workers is told so.
+Each of their users has a thread. A notice says so if --workers asks for workers.
 
   $ sb memory run --memory-total-size=1M --threads=4 --workers=2
   --workers has no effect on the built-in test 'memory': each of its users has a thread
@@ -19,7 +19,8 @@ Their users have a thread each. Whoever asks for workers is told so.
   $ sb mutex run --mutex-locks=10 --workers=users
   $ sb mutex run --mutex-locks=10 --workers=auto --threads=100
 
-Built-in tests that do not end, and scripts that do not say that they end, warn of it.
+A warning is printed for built-in tests that do not end, and for scripts that do not
+declare that they end.
 
   $ warned() {
   >     : >err

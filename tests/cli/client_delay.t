@@ -28,9 +28,9 @@ answers after 10 ms, but run when it has finished.
   
   $ ask() { python3 -c "import json; r = json.load(open('$1'))['runs'][0]; $2"; }
 
-Calls end when their answers are there, so the latencies of the statement do not
-have the time in which the other user computed; nor have events, except those of
-that user.
+A call ends when its answer arrives, so its latency does not include the time in which
+another user computes. Latencies of events do not include it either, except those of
+the user that computes.
 
   $ ask loop.json "d = r['client_delay']; o = r['operations'][0]['latency']
   > assert d['kind'] == 'client_delay' and d['count'] == 12 == o['count']
@@ -45,7 +45,8 @@ that user.
   >     if 'delay' in c['figure']])"
   ['client_delay_avg', 'client_delay_p99']
 
-The file has what the report had; two of them are added.
+`sysbench show` prints the same table, and `sysbench merge` adds the figures of two
+files.
 
   $ part() { sed -n '/^Event loops/,/^$/p' "$1"; }
   $ part out >a

@@ -34,7 +34,7 @@ A standard command that a script does not implement, and an unknown command.
   'cpu' test does not implement the 'prepare' command.
   [1]
 
-A command whose function has no value yet where it is declared.
+A command that is declared before its function is defined.
 
   $ cat >late.lua <<'EOF'
   > sysbench.cmdline.commands = {prepare = {prepare, true}, fill = {fill}}

@@ -108,7 +108,7 @@ JSON.
   FATAL: cannot write no/c.json: No such file or directory
   Two single runs: * (glob)
 
-The page needs the files a second time.
+--html reads the files twice, so they cannot be pipes.
 
   $ cat a1.json | sysbench compare --html=no.html /dev/stdin b1.json 2>&1 >/dev/null
   FATAL: --html: /dev/stdin cannot be read twice: write it to a file
@@ -297,8 +297,8 @@ Options that differ are named. Open and closed loops cannot be compared.
   Settings of the server that differ: cache 1G / 2G
   Labels that differ: disk 1G / 2G
 
-So is how users were run, unless a file is of an older program. Of a side whose users had
-threads, only that is a fact.
+The workers of users are named, too, unless a file is of an older program. If the users
+of a side had threads, this is the only fact about its workers.
 
   $ make --threads=2 --workers=1 --event-loop=epoll; simulate one.json 1000 7 60
   $ make --threads=2 --workers=2 --worker-policy=normal --event-loop=epoll

@@ -56,7 +56,8 @@ Of several processes, the first one is known; older files do not say it.
   [(2, None, None, None), (3, 2, 'epoll', 'batch')]
   $ sed 's/"workers":2,//' 1.json | sysbench show --report-context - | users
 
-It is nothing that others print, and without the option the report is as before.
+The context is not printed without the option, below verbosity 3, without the text
+report, after a report hook of the script, or by other commands.
 
   $ run >text; context <text
   $ run --report-context --verbosity=0

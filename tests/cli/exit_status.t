@@ -16,7 +16,7 @@ limit of --assert that was not kept (limits.t), 130 and 143 interrupted.
   $ sysbench done.lua run --events=1 >out 2>&1
   [1]
 
-The same if a signal ended the run: what done() finds is not lost.
+The same if a signal ended the run: an error of done() is still reported.
 
   $ : >out
   $ (exec sysbench done.lua run --time=60 --rate=10 >out 2>err) & pid=$!

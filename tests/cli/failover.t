@@ -234,7 +234,7 @@ A server that accepts writes, but cannot read those of the run.
   $ failover check --record=unread | told | tail -n 1
   failover: 5 acknowledged writes: 0 lost, 0 stored more than once; 0 of unknown outcome, of which 0 are stored
 
-The time in which users close their connections is no time without service.
+The time in which users close their connections does not count as time without service.
 
   $ cat >slow.lua <<EOF
   > dofile(os.getenv("SB_SRCDIR") .. "/tests/lua/failover.lua")
@@ -252,8 +252,8 @@ The time in which users close their connections is no time without service.
   failover: no errors
 
 A server that hangs until the end of the run, here in the COMMIT of write 11: the time
-without service lasts until the end, and the write is not acknowledged. What the calls
-take to end after that is no part of it.
+without service lasts until the end, and the write is not acknowledged. The time that
+the calls take to end after the run does not count.
 
   $ sysbench failover --db-driver=null --null-hang-after=48 --threads=2 --time=1 \
   >     --shutdown-grace=1 --record=hung run >out 2>err

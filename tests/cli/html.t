@@ -56,7 +56,7 @@ Saved results, one or several.
   $ sysbench report r.json && ls report.html
   report.html
 
-Pipes can be read, too. The data are read once more than a pipe allows.
+Pipes can be read, too. Each input is read twice, so pipes are copied first.
 
   $ sysbench report r.json --html=one.html
   $ mkfifo pipe

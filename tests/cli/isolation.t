@@ -174,8 +174,8 @@ Declarations and types of ffi, which each user makes again.
   > END
   $ users types.lua
 
-Random numbers: math.random() has the user's own stream, and so has sysbench.rand, with
-the same numbers whatever the workers.
+Random numbers: math.random() and sysbench.rand use the user's own stream, and the
+numbers do not depend on the workers.
 
   $ cat >random.lua <<'END'
   > local wait = require("wait")
@@ -438,9 +438,9 @@ Users do not wait for a first user whose thread_init() takes long.
   >     grep -c "TRACE *1 " | sed 's/[1-9].*/some/'
   some
 
-What a user other than the first changes for all is not undone. A script that calls a C
-function that waits has a state for each user; if its name cannot be seen, the program
-ends.
+If a user other than the first changes something for all users, the change is not
+undone. If a script calls a C function that waits, each user has a state of its own. If
+the name of the function is not in the code, calling it ends the program.
 
   $ cat >late.lua <<'END'
   > function thread_init(id) if id == 3 then string.mine = id end end

@@ -39,8 +39,8 @@ Weights select the operations. A seed gives the same operations again.
   json1: N documents, all correct; the indexes, contains and aggregate agree with them
   json2: N documents, all correct; the indexes, contains and aggregate agree with them
 
-Operations find documents that the same run inserts: of the two of prepare, only
-one is left, so that half of the reads would find nothing.
+Operations find documents that the same run inserts. Only one of the two documents of
+prepare is left: without the inserted ones, half of the reads would find nothing.
 
   $ json prepare --sqlite-db=new.sqlite --table-size=2 --tables=1 >out
   $ sqlite3 new.sqlite 'DELETE FROM json1 WHERE id = 1'

@@ -35,7 +35,7 @@ A launcher starts each run, and the commands before and after it.
   prepare
   prepare
 
-What it does wrong is said; finished runs are kept.
+Errors of the launcher are reported, and finished runs are kept.
 
   $ cat >launcher <<'EOF'
   > #!/bin/sh

@@ -150,8 +150,9 @@ Stages that differ have no sum, and a metric has one kind.
   $ sysbench merge 3.json 5.json 2>&1 >/dev/null | tail -n 1
   FATAL: metric 'depth' is a gauge, not a counter
 
-How the first run found its rate, its place in a sweep and the lines of its own are not
-facts of the sum. What a run could not keep is missing in the sum, too.
+The sum does not contain the first run's search for a rate, its place in a sweep and the
+lines of its built-in test. Intervals that a run could not keep count as missing in the
+sum, too.
 
   $ /usr/bin/python3 -c "import json
   > for n in '12':

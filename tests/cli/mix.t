@@ -32,8 +32,8 @@ A mix of workloads: --mix.
   > end
   > END
 
-Each workload has its own figures. The seed decides which events are whose: of 9000,
-981 is within what chance allows for one in nine.
+Each workload has its own figures. The seed decides which workload executes an event.
+981 of 9000 events is within the random variation of one in nine.
 
   $ sysbench --mix=view.lua:8,edit:1 --db-driver=null --events=9000 \
   >     --rand-seed=5 --report-operations --report=json=a.json run >out

@@ -97,7 +97,7 @@ The sum of the results is the result of the whole run: the events are exact.
   0 2 250 .* (re)
   1 3 375 .* (re)
 
-A stage has as many users in all ranks together as it says.
+The number of users of a stage is the total of all ranks.
 
   $ for i in 0 1; do
   >     one s.lua --threads=6 --ranks=2 --rank=$i --report=none,json=st$i.json \

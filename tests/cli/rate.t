@@ -262,7 +262,8 @@ Users that end by themselves end the search without a rate: the run has failed.
   > print(json.load(open("ends.json"))["runs"][0]["end"]["reason"])'
   failed
 
-A call that hangs in a trial, and cannot be canceled: the message has both facts.
+A call that hangs in a trial and cannot be canceled: the message says that the search
+cannot continue, and that the user is still busy.
 
   $ cat >h.lua <<'EOF'
   > local ffi = require("ffi")

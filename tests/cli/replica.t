@@ -64,8 +64,8 @@ A replica that gets nothing for a while, and then everything.
   $ awk '$1 == "replica/delay" || $1 == "delay" { print ($NF > 600) }' out
   1
 
-A replica that hangs for a while and has all heartbeats afterwards was behind meanwhile.
-Here a look waits for a lock, and what holds it copies the heartbeat at its end.
+A replica that hangs for a while counts as behind for that time, even if it then has all
+heartbeats. Here a look waits for a lock, whose holder copies the heartbeat at its end.
 
   $ stop_for() { sqlite3 copy.sqlite "PRAGMA busy_timeout=60000" "BEGIN EXCLUSIVE" \
   >     ".shell sleep $1" \
@@ -106,7 +106,7 @@ A replica that never catches up, and a limit.
   >     sed 's/lag was [0-9.]*/lag was N/; s/ in 0.1 s: .*//'
   FATAL: replica 1 (db=copy.sqlite): the greatest lag was N s, more than --max-lag=0.3; replica 1 (db=copy.sqlite) has not caught up
 
-A replica that is behind before the run is behind from its start on.
+A replica that is behind before the run counts as behind from the start of the run.
 
   $ sqlite3 copy.sqlite "UPDATE heartbeat SET beat = beat - 1"
   $ replica --time=0.4 --catch-up-wait=0 --verbosity=3 run >out 2>err || cat err

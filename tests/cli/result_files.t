@@ -568,7 +568,7 @@ folder and the umask of the process changes nothing about result files.
   -rw-r--r-- moved.json
   -rw-r--r-- moved.ndjson
 
-So a pipe there is written, not replaced.
+If FILE is a pipe in the folder of the start, it is written to, not replaced.
 
   $ mkfifo pipe
   $ timeout 60 cat pipe >piped & reader=$!
@@ -577,7 +577,7 @@ So a pipe there is written, not replaced.
   $ head -n 1 piped
   {"format":"sysbench-result",
 
-FILE.part is no way to other files.
+FILE.part must be a regular file: links and pipes of this name are refused.
 
   $ echo precious >victim
   $ ln -s victim trap.json.part
@@ -770,8 +770,8 @@ A script that ends its process, by a signal or by C.
   WARNING: the script ended the program with exit(); the command is not complete, and there is no report
   status 3
 
-A state of Lua that fails, because compiled code calls a callback, ends the process as
-well. The script did not do so.
+A Lua state that fails because compiled code calls a callback ends the process, too. The
+message does not say that the script ended it.
 
   $ cat >panic.lua <<'EOF'
   > local ffi = require("ffi")

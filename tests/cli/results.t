@@ -93,7 +93,8 @@ both workloads.
   one:\t0\t1\tone 0 (esc)
   two:\t1\t1\ttwo 1 (esc)
 
-Too much of one workload fails the run; each has the results that exist.
+If a result of one workload is too large, the run fails. The hook run_failed of each
+workload gets the results that exist.
 
   $ cat >hook.lua <<'END'
   > function sysbench.hooks.run_failed(why, results)
@@ -112,7 +113,7 @@ Too much of one workload fails the run; each has the results that exist.
   FATAL: user 0: thread_done() returned more than 1 MB
   [1]
 
-So has a run some of whose users do not return.
+The hook also gets the existing results if some users do not return.
 
   $ { cat hook.lua; echo 'local ffi = require("ffi") ffi.cdef("int pause(void);")'
   >   sed 's/event() end/event() if sysbench.tid == 1 then ffi.C.pause() end return true end/' one.lua

@@ -81,7 +81,8 @@ The parts of the installed workloads, sb.*, are only replaced for scripts of use
   FATAL: mine
   $ rm -r sb uses.lua
 
-A script that changes the current folder is still found, as the modules beside it.
+A script that changes the current folder is still found, and so are the modules beside
+it.
 
   $ cat >dir/moves.lua <<'EOF'
   > local ffi = require("ffi")
@@ -115,7 +116,7 @@ The same path in another folder is another file, also one of the same age.
   two
   $ rm -r one two
 
-A rounding mode that it sets is not that of the program.
+A rounding mode that a script sets does not affect the program.
 
   $ cat >rounds.lua <<'EOF'
   > local ffi = require("ffi")
@@ -280,7 +281,8 @@ A script of 0.5 throws the number of the error: the event is restarted.
   $ sysbench number.lua run --db-driver=null --events=2 --time=0 2>err | grep tries
   tries:	3
 
-An event that raises the request itself is rolled back on all connections of the user.
+If an event itself raises RESTART_EVENT, the program rolls back on all connections of
+the user.
 
   $ cat >again.lua <<'EOF'
   > local con, tries = nil, 0

@@ -336,7 +336,7 @@ A script with the name of a command runs if a command of workloads follows.
   $ rm show.lua; sysbench show help | head -1
   Usage: sysbench show [OPTIONS] FILE...
 
-The words of a run whose databases are all of documents are others.
+If all databases of a run are document databases, a heading is different.
 
   $ cat >doc.lua <<'EOF'
   > function thread_init() con = sysbench.sql.driver():connect() end

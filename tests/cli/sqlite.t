@@ -48,8 +48,8 @@ control characters to the terminal.
   $ LC_ALL=C tr -d '\n\t\040-\176' <err | wc -c
   0
 
-After another connection has changed the columns of a table, the next execution has
-them, as text and prepared.
+If another connection has changed the columns of a table, the next execution returns the
+new columns, for plain and for prepared statements.
 
   $ cat >columns.lua <<'EOT'
   > function event()

@@ -107,8 +107,8 @@ A user that cannot come fails the run. The report says why.
   $ grep -o '^The run failed after.*: ' out | sed 's/[0-9.]* s/N s/'
   The run failed after N s: `thread_init' function failed: full.lua:2: 
 
-thread_init() of a user that comes during the run: the run has begun, and think time that it
-asks for begins then.
+If a user starts during the run, its thread_init() is called within the run, and think
+time that this function sets begins then.
 
   $ cat >late.lua <<'EOF'
   > local user = sysbench.user

@@ -49,7 +49,7 @@ What is missing: a workload, a command, or both on a terminal.
   FATAL: Command is required. Supported commands: run, help
   [1]
 
-Another name of a database than that of its driver.
+A wrong name of a driver.
 
   $ sysbench oltp_read_only --db-driver=SQLi run 2>&1 | grep -o 'no driver.*?)'
   no driver 'SQLi' (did you mean sqlite?)

@@ -423,9 +423,10 @@ A signal during a command after a run: the command has not failed, and
   [2/2] threads=2: FIGURES
   $ cat err; rm go cleaning
 
-A signal during a run, or during a command before it: what they have created is
-removed first, and --sweep-resume succeeds at once. A signal when the run has ended,
-but not its process, which here waits when its state is closed: the run counts.
+If a signal interrupts a run or a command before it, --sweep-resume first executes the
+commands after the run, which remove the table, and then succeeds. If a signal arrives
+when the run has ended, but not yet its process (here, closing its state waits), the run
+counts.
 
   $ cat >hold.lua <<'EOF'
   > local ffi = require("ffi")

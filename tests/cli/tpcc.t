@@ -149,8 +149,8 @@ Wrong options.
   --new-order must be from 0 to 1000000, not -1
   $ sysbench tpcc --db-driver=null --events=50 run >out 2>&1 || cat out
 
-Items that are missing are no orders that the specification rolls back. A table
-without rows has a size, too.
+A missing item is an error, and not one of the orders that the specification rolls back.
+An empty table counts as a table of size 0.
 
   $ cat >delete.lua <<'EOT'
   > function event()

@@ -240,8 +240,8 @@ Messages name the source of a wrong value.
   FATAL: cannot read the config file 'none.cnf': No such file or directory
   [1]
 
-Errors of installed workloads are sentences that say nothing of lines and functions
-of the workload. Those of a user's script do, as in 1.0.
+Errors of installed workloads do not contain line numbers and function names of the
+workload. Errors of a user's script do, as in 1.0.
 
   $ oltp() { sysbench oltp_read_write --db-driver=sqlite --verbosity=0 "$@"; }
   $ oltp --sqlite-db=/none/x prepare

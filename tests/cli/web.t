@@ -23,7 +23,7 @@ Port 0 chooses a port and prints it; on this machine only.
   $ run --events=1 --report=none,web=localhost:0
   Live view: http://localhost:[1-9][0-9]*/ (re)
 
-The address is a line of stderr, which the report on stdout does not have.
+The address is printed on stderr, and not in the report on stdout.
 
   $ run --events=1 --report=web=0 2>/dev/null | grep -c 'Live view'
   0

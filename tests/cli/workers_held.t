@@ -117,8 +117,8 @@ functions of the program for the same time is not.
   $ bench --rate=50% --rate-probe-time=2s --events=20 once.lua; cat err
   WARNING: event\(\) of once.lua held a worker for (at least )?\d+ ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
 
-The time is that of one user, also if several block one after the other. The
-first two wait, so that they do not take the events of the others.
+The reported time is that of one user, even if several users block one after the other.
+The first two users wait, so that they do not take the events of the others.
 
   $ cat >all.lua <<'EOF'
   > local ffi = require("ffi")
@@ -163,8 +163,8 @@ A stack that overflows is named.
   $ grep -c 'FATAL: the stack of user [0-3] overflowed (256 KiB)' err
   1
 
-So is that of the main thread, wherever the script is, and that of check_tables. The
-report of a run that has ended is there.
+An overflow of the main thread's stack is named, too, in any function of the script,
+and so is one in check_tables. If the run had ended, its report exists.
 
   $ cat >main.lua <<'EOF'
   > local function deep() return (("x"):gsub("x", deep)) end
@@ -218,8 +218,8 @@ If the system refuses memory, the run ends, and its users do so in order.
   $ grep -c '^done' out
   4
 
-It says so once, with the figure of the report, also if it refuses again what the reserve
-is too small for.
+The message appears once, with the same figure as in the report, even if the system
+refuses memory again because the reserve is too small.
 
   $ cat >again.lua <<'EOF'
   > function event()

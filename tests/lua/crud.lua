@@ -263,8 +263,8 @@ end
 local row_types = {types.BIGINT, types.INT, types.CHAR, types.INT, types.INT,
    types.BIGINT, types.VARCHAR}
 
--- The verbs execute an operation on table t. again: it is another try, with the
--- same parameters, except new rows.
+-- The verbs execute an operation on table t. again: the event is a retry, which
+-- uses the same parameters, except for new rows.
 local verbs = {}
 
 function verbs.insert(t, operation)

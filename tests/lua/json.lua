@@ -262,7 +262,7 @@ local json_tables = tables.describe{ -- for sb/tables.lua
    key = "id",
    name = function(_, n) return table_name(n) end,
    columns = function() return "id, doc" end,
-   -- That for contains is not created with all options.
+   -- The index for `contains` is omitted: not all options create it.
    index_names = function(_, n)
       return {index_name(n, "sku"), index_name(n, "category")}
    end,

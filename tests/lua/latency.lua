@@ -173,9 +173,9 @@ local function refuse_several(opt, drv)
 end
 
 -- A statement starts after it was sent, and is evaluated before its result
--- arrives. So each round trip has a least and a greatest possible offset of the
--- server's clock; all of them together have closer ones. Returns these, the
--- round trip times in ascending order, and the identity of the server.
+-- arrives. So each round trip gives a minimum and a maximum of the offset of
+-- the server's clock. Returns the closest bounds of all round trips, the round
+-- trip times in ascending order, and the identity of the server.
 local function calibrate(opt, drv)
    local text, d = texts(drv)
    local probe = connect(drv, d)

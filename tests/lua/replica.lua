@@ -203,7 +203,7 @@ end
 -- the report.
 local NAMES = {
    -- By the reader: the last heartbeat on the replica, when it was seen, the
-   -- start of the last look before that, and of the last look.
+   -- start of the look before that one, and the start of the last look.
    "seen", "seen_at", "missed", "looked",
    -- By the writer. late: 1 if the replica was behind before the run.
    "late", "greatest", "greatest_at", "periods", "behind_from",
@@ -455,7 +455,7 @@ local function note(r, now, value)
    end
 end
 
--- Evaluates what the reader has published, in the reverse order.
+-- Evaluates the values that the reader has published, in the reverse order.
 local function measure(r)
    local shared, now = r.shared, user.run_time()
    local slow = opt.look_interval + LOOK_TAKES
@@ -526,9 +526,9 @@ local function start_reader()
    end
 end
 
--- missed: the last time at which heartbeats that are new now were not there.
--- The writer reads these in the reverse order, so what it reads first is never
--- newer than the rest.
+-- Publishes the result of a look. missed: the start of the last look that did
+-- not find the new heartbeats. The writer reads the values in the reverse
+-- order, so a value that it reads first is never newer than the others.
 local function publish_look(found, before)
    if found > seen then
       publish(shared.seen_at, user.run_time())
@@ -543,7 +543,7 @@ end
 local function read_event()
    local con = connection()
    if con then
-      -- What a look does not find was not there when it started.
+      -- A heartbeat that a look does not find was missing at its start.
       local before = user.run_time()
       local ok, found = pcall(read_beat, con)
       if ok and found then
@@ -649,8 +649,8 @@ end
 
 local CATCH_UP_LOOK = 0.01 -- seconds between two looks at a replica
 local ANSWER_TAKES = 2     -- seconds after which a replica does not answer
--- A replica that does not answer is asked again after this number of times as
--- long as that took: until then, the others are not delayed.
+-- If a replica does not answer, the pause before the next attempt is the time
+-- of this attempt times REST, so that the other replicas are not delayed.
 local REST = 3
 
 local function close(r)
@@ -700,8 +700,8 @@ local function look_at(r, opt, beat, alone)
    return there
 end
 
--- Writes a heartbeat, and waits until all replicas have it. Returns an array
--- with the time `at` of each that has it; of others, why not.
+-- Writes a heartbeat, and waits until all replicas have it. Returns an array:
+-- the time `at` of each replica that has it; the reason for the other replicas.
 local function catch_up(con, opt, count)
    local beat, list, waiting = (beat_of(con, opt) or 0) + 1, {}, count
    con:query(string.format("UPDATE %s SET beat = %.0f WHERE id = 1",

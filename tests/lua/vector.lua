@@ -420,7 +420,7 @@ function vectors.block(opt, n)
    return n == 2 and math.ceil(opt.queries / sysbench.opt.threads) or nil
 end
 
--- The table of queries is the first to be filled: that takes longer.
+-- The table of queries is filled first, because that takes longer.
 function vectors.weight(opt, n)
    return n == 2 and math.huge or opt.table_size
 end

@@ -675,7 +675,7 @@ end
 function init()
    read_options(sysbench.opt)
    connect(true)
-   local stored = access == mongodb or d.find_table -- no: the null driver
+   local stored = access == mongodb or d.find_table -- false: null driver
    if stored and opt.check_tables then
       require_records()
    end

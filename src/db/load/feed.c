@@ -167,7 +167,7 @@ int sb__feed_open(
         f->opener = NULL;
         f->is_open = rc == 0;
         f->feeding += rc == 0;
-        // After a failure one of those that wait connects.
+        // After a failure, one of the threads that wait connects.
         pthread_cond_broadcast(&f->opened);
     }
     pthread_mutex_unlock(&f->gate);
@@ -321,8 +321,8 @@ void sb__feed_cancel(struct sb__seat *seat)
 
     pthread_mutex_lock(&f->gate);
     seat->canceled = true;
-    // While another thread connects, only its own cancel reaches it: this one
-    // does not wait for it any longer.
+    // While another thread connects, only the cancel of that thread ends the
+    // connecting; this thread just stops waiting for it.
     if (f->cancelable && (f->is_open || f->opener == seat) && g->cancel)
         g->cancel(f->conn);
     pthread_cond_broadcast(&f->opened);

@@ -209,7 +209,7 @@ static int choose_way(struct sb_load *ld)
         rc = sb__feed_get(c, ld->table, &ld->seat, &c->err);
         if (rc == 0)
             rc = sb__feed_open(&ld->seat, c, &c->err);
-        if (rc) // before the failure of this load ends those of others
+        if (rc) // otherwise the failure of this load would end other loads
             drop_feed(ld);
         return rc;
     }

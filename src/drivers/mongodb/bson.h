@@ -110,8 +110,8 @@ static inline void sb_walk_begin(
     w->at = doc + 4;
     w->end = doc + len - 1;
 }
-// The same for bytes that may not be one. False: they are not, and the walk has
-// no elements.
+// The same for bytes that may not be a framed document. False: they are not
+// one; the walk then has no elements.
 bool sb_walk_open(struct sb_walk *w, const uint8_t *doc, size_t len);
 // Stores the next element in *e and returns 1; 0: no more elements, -1:
 // malformed.

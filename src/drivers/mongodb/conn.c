@@ -128,8 +128,9 @@ static bool logs_in(const mongoc_uri_t *uri)
     return mongoc_uri_get_username(uri) || mongoc_uri_get_auth_mechanism(uri);
 }
 
-// With a login, the library computes for long: 16 ms for the 15,000 hashes that
-// SCRAM-SHA-256 usually takes. Others ask services by sockets of the library.
+// If the URL has a login, the first call is made apart: the library computes
+// for long (16 ms for the 15,000 hashes that SCRAM-SHA-256 usually takes), and
+// some methods ask services through sockets of the library.
 static int first_call(struct sbmo_conn *c, struct sb_err *err)
 {
     struct pinging p = { .c = c, .err = err };
@@ -157,8 +158,8 @@ static int with_uri(
     // This driver adds the options that each command supports.
     mongoc_client_set_read_concern(c->client, e->no_read_concern);
     mongoc_client_set_write_concern(c->client, e->no_write_concern);
-    // Sessions get that of the client for their transactions, which read only
-    // from the primary.
+    // Sessions take the read preference of the client for their transactions,
+    // and transactions can only read from the primary.
     mongoc_client_set_read_prefs(c->client, e->primary);
     return first_call(c, err);
 }
@@ -243,8 +244,9 @@ static bool is_idle(struct sbmo_conn *c)
     return atomic_load(&c->connected) && !atomic_load(&c->busy);
 }
 
-// A connect that ends meanwhile sees the flag, or is seen here to have ended.
-// Then its sockets stay open, as those of a call that has ended.
+// A connect that ends meanwhile sees the flag; otherwise this function sees
+// that it has ended and, as after any call that has ended, leaves its sockets
+// open.
 static void cancel(struct sb_conn *conn)
 {
     struct sbmo_conn *c = sbmo_own(conn);

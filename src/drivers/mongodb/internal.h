@@ -172,17 +172,19 @@ struct sbmo_search {
     uint64_t until;   // when they end; 0: not known yet
     bson_error_t why; // the last error with a reason
 };
-// Called after an attempt that failed: if the library has found no server, and
-// the time for that is not over, waits and returns true; then the call is to be
-// repeated. False also if the call was canceled; *e then has a reason if an
-// earlier one had. The library would block the thread between its attempts, and
-// no cancel would end them.
+// Called after a failed attempt. If the library has found no server, and the
+// time for that is not over, waits and returns true: the call must then be
+// repeated. Otherwise, or if the call was canceled, returns false; *e then has
+// a reason if the error of an earlier attempt had one. If the library made the
+// attempts itself, it would block the thread between them, and a cancel would
+// not end them.
 bool sbmo_look_again(
     struct sbmo_conn *c, struct sbmo_search *s, bson_error_t *e);
 // Calls run(arg), which blocks its thread or computes for long, in a helper
-// thread of the core. 0; or SB_ECANCELED with *error, and run() was not called.
-// It may wait for a thread for long, because the calls of all other users come
-// first; but those end, and the server is not to blame.
+// thread of the core. Returns 0; or SB_ECANCELED with *error if it was canceled
+// before run() was called. There is no deadline for the wait for a thread: it
+// depends on the calls of other users, which come first but do end, and not on
+// the server.
 int sbmo_apart(struct sbmo_conn *c, void (*run)(void *arg), void *arg,
     bson_error_t *error);
 

@@ -186,8 +186,8 @@ static int bson_length(lua_State *L)
     return 1;
 }
 
-// cut(length): removes what was written to the open document since the length
-// was that
+// cut(length): removes what was written to the open document after length() had
+// returned this value
 static int bson_cut(lua_State *L)
 {
     struct sbmo_bson *w = self(L);

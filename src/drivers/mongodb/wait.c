@@ -9,7 +9,8 @@
 #include "drivers/mongodb/internal.h"
 #include "kit/clock.h"
 
-// Timeouts of at least this are none (settings.c sets such a one): 20 days.
+// A timeout of 20 days or more means that there is none; settings.c sets such a
+// timeout.
 #define NO_LIMIT_MS 1728000000
 // How long to wait before servers are looked for again, as the library does,
 // and how often to check for a cancel meanwhile.
@@ -27,8 +28,8 @@ uint64_t sbmo_deadline(int32_t ms)
                              : UINT64_MAX;
 }
 
-// The core waits for one descriptor, and several are one to epoll. Returns an
-// epoll descriptor, or -errno.
+// The core waits for one descriptor. Adds several to an epoll descriptor, and
+// returns that, or -errno.
 static int gather(const struct pollfd *p, size_t n)
 {
     int all = epoll_create1(EPOLL_CLOEXEC);
@@ -93,8 +94,9 @@ int sbmo_poll(
     return -1;
 }
 
-// For five seconds after a failure the library does not try a server again, and
-// gives no reason. With a reason, the message has a list of servers.
+// For five seconds after a failure, the library does not try a server again and
+// gives no reason, so the last reason is kept. A message with a reason contains
+// a list of servers.
 static void keep_reason(struct sbmo_search *s, bson_error_t *e)
 {
     if (strchr(e->message, '['))

@@ -235,9 +235,10 @@ static void try_place(void *arg)
     sbmy_apart_end(a->c);
 }
 
-// Whether the library waits only where it was told to wait while it connects.
-// It blocks the thread to look up a name, during the handshake of TLS, and when
-// the queue of a Unix socket is full: then it sleeps up to a second at a time.
+// Returns whether the library, while it connects, waits only by the function of
+// the driver. It blocks the thread to look up a name, during the handshake of
+// TLS, and when the queue of a Unix socket is full: then it sleeps up to a
+// second at a time.
 static bool waits_as_told(const struct sbmy_conn *c)
 {
     return SBMY_LOOP && sbmy_tls(c->o) == SBMY_TLS_DISABLED &&
@@ -415,7 +416,7 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
     return sbmy_call_end(c, sbmy_ask_nothing(c, "ROLLBACK", err));
 }
 
-// After a cancel that no call has reported, the next one does.
+// A cancel that no call has reported yet is reported by the next call.
 static int socket_of(const struct sb_conn *conn)
 {
     const struct sbmy_conn *c = (const struct sbmy_conn *)conn;

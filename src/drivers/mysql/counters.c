@@ -155,9 +155,10 @@ static const struct source sources[] = {
         3, PREFIX, take_metric },
 };
 
-// Whether a name may be wanted that does not begin with PREFIX, such as that of
-// a status variable: one that differs from PREFIX in its first, second ...
-// character. The pattern "metric.*" then does not read the status.
+// Returns whether a name may be wanted that does not begin with PREFIX, such as
+// a status variable. Tries the beginnings of names that differ from PREFIX in
+// one character: the first, the second and so on. So a pattern such as
+// "metric.*" does not cause the status to be read.
 static bool wants_status(const struct sb_counter_sink *to)
 {
     static const char chars[] = "abcdefghijklmnopqrstuvwxyz0123456789_-.";

@@ -120,10 +120,10 @@ struct sbmy_rows {
 struct sbmy_socket {
     int fd; // -1: none, or the library has closed it
     const struct sb_host *host;
-    bool polls;            // waits in poll(), not in recv()
-    bool late;             // the last wait timed out
-    bool unsent;           // the last receive could not send the request
-    bool tells;            // calls tell which connection waits: see library_tls
+    bool polls;  // waits in poll(), not in recv()
+    bool late;   // the last wait timed out
+    bool unsent; // the last receive could not send the request
+    bool tells;  // sbmy_socket_tell() must be called before the library waits
     const uint8_t *out;    // a request that the next receive sends
     size_t out_len;        // 0: none
     int read_ms, write_ms; // timeouts; -1: none
@@ -170,7 +170,7 @@ struct sbmy_result_ops {
     void (*free)(struct sbmy_conn *c);
 };
 
-// Which of the results that follow one belong to the same call.
+// Which of the results after a result belong to the same call.
 enum sbmy_extent {
     SBMY_ALL,     // all
     SBMY_ONE,     // none: it has one result
@@ -365,8 +365,8 @@ int sbmy_call_begin(struct sbmy_conn *c, struct sb_err *err);
 // Begins a call that ends what an earlier one began. It cannot fail.
 void sbmy_call_resume(struct sbmy_conn *c);
 // Ends a call in which the library was not used, successful or not. Returns rc.
-// Its structures are not looked at: with many connections they are not in the
-// caches.
+// Does not read the library's structures: with many connections, they are not
+// in the processor's caches.
 int sbmy_call_end_own(struct sbmy_conn *c, int rc);
 // Ends any other call, successful or not. Returns rc.
 int sbmy_call_end(struct sbmy_conn *c, int rc);
@@ -380,8 +380,8 @@ void sbmy_apart_end(struct sbmy_conn *c);
 // The socket of a new connection. Timeouts in s; 0: none.
 void sbmy_socket_init(struct sbmy_socket *s, const struct sb_host *host,
     unsigned read_timeout, unsigned write_timeout);
-// This connection is the one for which the library waits next, in the calling
-// thread. To be called if c->socket.tells.
+// Notes that the library waits next for this connection, in the calling thread.
+// To be called if c->socket.tells.
 void sbmy_socket_tell(struct sbmy_conn *c);
 // Closes the connection during a call. The library detects this when it closes
 // the handle. Calls that follow fail with the text in c->why.

@@ -20,8 +20,10 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .sql = &sbmy_sql_ops,
     .bulk = &sbmy_bulk_ops,
     .info = &sbmy_info_ops,
-    // On the processors of its server: a thread that wakes up replaces that of
-    // the server, which finds the next query when it continues; a worker does
-    // not, and the server's thread sleeps after each query (bench/RESULTS.md).
+    // If client and server have the same processors, a user's thread that wakes
+    // up replaces the server's thread and sends its next query, which the
+    // server's thread finds when it continues. A worker does not replace it, so
+    // the server's thread sleeps after each query (bench/RESULTS.md). Hence the
+    // large number.
     .loop_users = SBMY_LOOP ? 256 : 0,
 };

@@ -177,7 +177,7 @@ int sbmy_settings(
     set_timeout(my, MYSQL_OPT_READ_TIMEOUT, o->read_timeout);
     set_timeout(my, MYSQL_OPT_WRITE_TIMEOUT, o->write_timeout);
     set_buffer(my);
-    // This does not let the server read files: see the handlers in bulk.c.
+    // This does not let the server read files: see the handlers in infile.c.
     mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &on);
     rc = set_compression(my, o, err);
     return rc ? rc : set_tls(my, o, mode, err);

@@ -158,8 +158,9 @@ static int wait_library(
     return n == 0 ? 0 : -1;
 }
 
-// The library's function for waiting has no argument for it. It is the same for
-// the whole process and valid until that ends.
+// The library passes no argument to the function with which it waits, so this
+// is static. It is the same for the whole process, and valid until the process
+// ends.
 static const struct sb_host *_Atomic library_host;
 
 // 0 is no timeout, either, as in the library.
@@ -180,8 +181,8 @@ static int library_wait(my_socket fd, my_bool is_read, int timeout_ms)
 // library, or a copy of its own.
 extern void ERR_clear_error(void) __attribute__((weak));
 
-// The connection whose call the thread executes. Users take turns in a thread
-// only while one of them waits, so each sets it again after it has waited.
+// The connection whose call the thread executes. Other users of the thread run
+// only while a user waits, so each user sets this again after it has waited.
 static _Thread_local struct sbmy_conn *teller;
 
 // The errors of a lost connection stay in OpenSSL's queue, which belongs to the
@@ -220,8 +221,8 @@ void sbmy_socket_library_connect(struct sbmy_conn *c, MYSQL *my)
     mysql_optionsv(my, MARIADB_OPT_IO_WAIT, library_connect);
 }
 
-// With TLS the library always says that it waits for data to read, and passes
-// timeouts in s. What it does, and the timeouts, are in its handle.
+// With TLS, the library always passes that it waits for data to read, and
+// timeouts in s. The real direction and the timeouts are in its handle.
 static int library_tls(my_socket fd, my_bool unused_is_read, int unused_timeout)
 {
     struct sbmy_conn *c = teller;
@@ -313,8 +314,8 @@ static void send_apart(void *arg)
     a->rc = mysql_send_query(a->my, a->sql, a->len);
 }
 
-// Sending a short text never blocks. mysql_send_query_nonblocking() can only be
-// used by the library itself: it sends a second text wrongly.
+// Sending a short text never blocks. Only the library itself can use
+// mysql_send_query_nonblocking(): otherwise, it sends a second text wrongly.
 int sbmy_send_query(struct sbmy_conn *c, const char *sql, size_t len)
 {
     struct sending a = { c->my, sql, (unsigned long)len, 1 };
@@ -326,9 +327,10 @@ int sbmy_send_query(struct sbmy_conn *c, const char *sql, size_t len)
     return a.rc;
 }
 
-// The library has no such call that does not wait. An answer begins with one
-// packet of a few bytes, or with the descriptions of the columns, which the
-// server sends together. sbmy_store_result() reads the rows.
+// The library has no function that does this without waiting. But an answer
+// begins with one packet of a few bytes, or with the descriptions of the
+// columns, which the server sends together, so waiting for the first byte is
+// enough. sbmy_store_result() reads the rows.
 int sbmy_read_query_result(struct sbmy_conn *c)
 {
 #if SBMY_NONBLOCKING

@@ -157,7 +157,7 @@ void pgsql_cancel(struct sb_conn *conn)
     int socket = atomic_load(&c->socket);
 
     // While connecting, only the flag is checked. A connect that ends meanwhile
-    // sees it, or its socket is seen here.
+    // sees the flag; otherwise this function sees its socket.
     if (socket == 0 || busy(c))
         atomic_store(&c->canceled, true);
     if (socket == 0)

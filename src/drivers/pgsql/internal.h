@@ -167,7 +167,8 @@ static inline struct pgsql_conn *pgsql_own(struct sb_conn *conn)
 
 static inline void pgsql_set_busy(struct pgsql_conn *c, bool on)
 {
-    // Of a call that was complete when it was canceled.
+    // Resets the cancel of an earlier call that was complete when it was
+    // canceled.
     if (on && atomic_load_explicit(&c->canceled, memory_order_relaxed))
         atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
     atomic_store_explicit(&c->busy, on, memory_order_release);
@@ -207,7 +208,7 @@ void pgsql_target_fill(struct pgsql_target *t, const struct pgsql_env *env,
 enum pgsql_names {
     PGSQL_NO_NAME,  // none: addresses, Unix sockets
     PGSQL_ONE_NAME, // one, before it connects
-    PGSQL_NAMES,    // several, or none that is known here; maybe later
+    PGSQL_NAMES,    // several, or unknown ones; maybe also later
 };
 enum pgsql_names pgsql_target_names(const struct pgsql_target *t);
 // True if libpq supports a connection setting of this name.
@@ -267,10 +268,10 @@ int pgsql_collect(struct pgsql_conn *c, struct sb_err *err);
 int pgsql_leave_copy(
     struct pgsql_conn *c, ExecStatusType status, struct sb_err *err);
 #ifdef LIBPQ_HAS_PIPELINING
-// Discards what comes up to the last sync of a pipeline. Two NULLs in a row
-// mean that there is no more. Without BEGIN, the server commits at the sync: an
-// error after the success of all statements then undoes them all. Fills err
-// only if none of them has failed.
+// Discards the results up to the last sync of a pipeline. Two NULLs in a row
+// mean that there are no more. Without BEGIN, the server commits at the sync:
+// an error there, after all statements have succeeded, undoes all of them.
+// Fills err only if no statement has failed.
 int pgsql_drain(struct pgsql_conn *c, struct sb_err *err);
 #endif
 void pgsql_clear(struct pgsql_conn *c);
@@ -355,8 +356,8 @@ void pgsql_wire_clear(struct pgsql_conn *c);
 
 // wait.c
 
-// Waits until libpq can read more, and has it read that. It may have read
-// nothing. False after an error, which libpq reports.
+// Waits until libpq can read more, and lets it read. Afterwards, libpq may have
+// read nothing. False after an error, which libpq reports.
 bool pgsql_receive_more(struct pgsql_conn *c);
 // Sends what libpq has not sent yet, and reads what arrives meanwhile. 0, or -1
 // with libpq's error.

@@ -144,8 +144,8 @@ static Oid better_type(uint8_t type, Oid inferred, enum level level)
         return 0;
     }
     // A blob is sent in binary format: without a declared type, the server
-    // would read its bytes as those of a number or a time. The 16 bytes of a
-    // UUID are what a script means.
+    // would read its bytes as those of a number or a time. UUID is not listed:
+    // its 16 bytes in binary format are the value that a script means.
     return type == SB_SQL_TYPE_BLOB ? OID_BYTEA : 0;
 }
 
@@ -299,7 +299,8 @@ static int try_types(struct pgsql_conn *c, struct pgsql_stmt *st,
     if (rc)
         return rc;
     rc = prepare_once(c, st, err);
-    // A type that is declared must not change those of the texts.
+    // The declared types must not change the types that the server infers for
+    // texts.
     for (uint32_t i = 0; rc == 0 && inferred && i < st->ntypes; i++) {
         if (!st->types[i] &&
             PQparamtype(c->result, (int)i) != PQparamtype(inferred, (int)i)) {

@@ -3,29 +3,30 @@
 // The places where libpq would wait for the server: here the core waits, which
 // may run other users meanwhile. So libpq itself never blocks.
 //
-// An encrypted connection has bytes that its socket does not show. TLS and
-// GSSAPI decrypt a record of up to 16 KB as a whole, and libpq reads only what
-// its buffer has room for, at least 8 KB. libpq's own waits ask the library for
-// the rest, but no function of libpq does. So after each read, what the library
-// may have kept is read before the next wait, while the socket shows nothing:
-// one read has room for all of it. If a record arrived just then, the rest of
-// that one is kept, which nothing shows: therefore waits are limited.
+// An encrypted connection may have bytes that its socket does not show. TLS and
+// GSSAPI decrypt a record of up to 16 KB as a whole, and libpq reads only as
+// much as its buffer has room for, at least 8 KB. libpq's own waits ask the TLS
+// library for the rest, but libpq exports no function that does. So after each
+// read, before the next wait, libpq reads once more if the socket shows
+// nothing: one read has room for all bytes that the TLS library may have kept.
+// If another record arrives at that moment, its rest is kept, and nothing shows
+// that: therefore waits are limited.
 #include <fcntl.h>
 #include <poll.h>
 
 #include "drivers/pgsql/internal.h"
 #include "kit/clock.h"
 
-// How long to wait at most before libpq is told to read again: at first after a
-// read that may have met a new record, and otherwise.
+// The maximum wait before libpq is told to read again: at first after a read
+// that may have met a new record; in all other cases.
 #define LOOK_SOON_NS UINT64_C(1000000)
 #define LOOK_NS      UINT64_C(1000000000)
 
 static void expect_answer(struct pgsql_conn *c)
 {
     c->look_ns = LOOK_NS;
-    // A pipeline or COPY is in progress: its answers may be there already, read
-    // while something was sent or with the answer before.
+    // If a pipeline or COPY is in progress, its answers may have been read
+    // already, while something was sent or together with the previous answer.
     c->hidden = PQtransactionStatus(c->db) == PQTRANS_ACTIVE;
 }
 
@@ -87,7 +88,7 @@ int pgsql_flush(struct pgsql_conn *c)
     return n;
 }
 
-// Waits until libpq has read what it needs. After an error, libpq has what it
+// Waits until libpq has read what it needs, or until an error, which libpq then
 // reports.
 static void receive_result(struct pgsql_conn *c)
 {

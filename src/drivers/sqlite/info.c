@@ -3,11 +3,12 @@
 // About the library, the database and its counters.
 //
 // SQLite counts the use of the page cache in each connection, and only the
-// thread that uses a connection may read it. So counters() asks all of them to
-// add their counts to those of the environment: it increments `asked`. A
-// connection compares this number with the one it has seen, once per call. If
-// no connection makes a call in time, there are no new counts: a later sample
-// has them, and its rates cover the time since the last one that had.
+// thread that uses a connection may read these counts. So counters() asks all
+// connections to add their counts to those of the environment, by incrementing
+// `asked`. Once per call, a connection compares this number with the one it has
+// seen last. If no connection makes a call in time, there are no new counts: a
+// later sample includes them, and its rates cover the time since the last
+// sample with new counts.
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -103,7 +104,7 @@ static int describe(struct sb_conn *conn, struct sb_server *out,
 // Counters -------------------------------------------------------------------
 
 // How long to wait for the counts of all connections, and for those of at least
-// one: numbers of WAIT_NS.
+// one, in units of WAIT_NS.
 #define WAIT_NS  4000000
 #define WAIT_ALL 5
 #define WAIT_ANY 15

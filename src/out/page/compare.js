@@ -102,9 +102,9 @@ function comparisonHeader(top, c, runs) {
     document.title = `${title} \u2013 sysbench compare`;
 }
 
-// The range of the chart. What is far beyond the figures that decide and those
-// that differ is drawn at the edge: an interval of hundreds of percent would
-// leave no room for the others.
+// Returns the range of the chart. Values far beyond the deciding figure and the
+// figures that differ are drawn at the edge, because an interval of hundreds of
+// percent would leave no room for the others.
 function differenceRange(list, margin) {
     const size = list.map(f => Math.abs(f.difference));
     const limit = Math.max(0.02, 3 * size[0], 1.5 * Math.max(0, ...size.filter(

@@ -254,8 +254,8 @@ class Run {
                 text: failure }];
     }
 
-    // Marks of stages with the weights of the mix that a stage brings. Those of a
-    // document are all stages in their order; others have the number of theirs.
+    // Adds the weights of the mix to the marks of stages. A document has a mark
+    // for each stage, in order; marks from rows have the number of their stage.
     withMix(list) {
         const stages = this.doc.stages || [];
         let i = 0;

@@ -55,7 +55,7 @@ function liveAppend(run, more) {
     return true;
 }
 
-// Changes when the page needs a part that it does not have.
+// Returns a text that changes when the page needs a new part.
 function liveParts(run) {
     const d = run.doc;
     return [run.columns, d.operations, d.errors, d.metrics, d.databases]

@@ -61,8 +61,8 @@ function missedLimits(run) {
 const EARLY = { signal: "was interrupted", forced: "was ended by force",
     hung: "was ended, because threads did not end by themselves" };
 
-// How a run ended, if that needs attention: one sentence, and another one if
-// there are no events.
+// Returns a sentence about the end of the run if it needs attention, and
+// another one if there are no events.
 function endings(run) {
     const { end, warmup, search } = run.doc;
     const during = (search || {}).end === "interrupted"

@@ -107,9 +107,10 @@ function foundRate(run) {
     return ["found", "exhausted"].includes(end) ? highest ?? NaN : NaN;
 }
 
-// What peak and knee of a group are those of: "throughput"; "search", the rates
-// that searches found; null, nothing: the rate is given, and with it the
-// throughput. As its document says, otherwise as its runs are.
+// Returns the figure whose peak and knee a group has: "throughput"; "search":
+// the rates that searches found; null: none, because the rate is given, which
+// determines the throughput. It is taken from the document if that has it,
+// otherwise derived from the runs.
 function groupPeak(group, name) {
     const said = (group.sweep || {}).peak_of;
     if (said !== undefined)
@@ -123,7 +124,7 @@ function groupPeak(group, name) {
         name === "rate" && !r.doc.search.limit)) ? null : "throughput";
 }
 
-// What the charts of all groups show first.
+// Returns the figure that the charts of all groups show first.
 function peakOf(groups) {
     const all = new Set(groups.map(g => g.peak));
     return all.size === 1 ? [...all][0] : "throughput";
@@ -227,8 +228,8 @@ function openTiles(g, name, scale) {
     });
 }
 
-// What is said if users ran on workers with some values, and had threads with
-// others, as with --workers=auto.
+// Returns a sentence if users ran on workers in some runs and had threads in
+// others, as with --workers=auto; otherwise "".
 function workersSentence(runs, names) {
     const on = runs.filter(r => r.doc.workers);
     if (!on.length || !runs.some(r => r.doc.workers === null))

@@ -26,8 +26,8 @@ local function variant_of(d, name)
    return setmetatable(own, {__index = d})
 end
 
--- Returns the dialect of a driver, or a dialect by name. Workloads call this
--- before their first statement, so one for SQL says here that it needs SQL.
+-- Returns the dialect of a driver, or a dialect by name. SQL workloads call
+-- this before their first statement; with MongoDB it raises an error.
 function M.of(drv)
    local name = type(drv) == "string" and drv or drv:dialect()
    if name == "mongodb" then

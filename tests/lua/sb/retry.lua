@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Whether an event is another try of one that failed, which then must do the
--- same again: if each try drew what it does, operations that fail often would
--- be less frequent than their weights say.
+-- Detects whether an event is a retry of a failed one. A retry must execute the
+-- same operation: if each try drew its operation, operations that fail often
+-- would be less frequent than their weights say.
 
 local M = {}
 

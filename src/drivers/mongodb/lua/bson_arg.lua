@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Placeholders of compiled commands: documents with "$arg", see doc.ffi.h. A
--- module of its own, so that scripts that only compile commands load no other
--- type.
+-- Placeholders of compiled commands: documents with "$arg", see mongodb.ffi.h.
+-- They have a module of their own, so that scripts that only compile commands
+-- load no other type.
 
 local api = ...
 local bson = api.module("bson")

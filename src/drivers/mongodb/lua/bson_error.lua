@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Errors of values that script/bson_write.c cannot write.
+-- Errors of values that lua_write.c cannot write.
 
 local api = ...
 local errors = {}

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The functions that script/bson*.c call for values that few documents have.
+-- The functions that lua_read.c and lua_write.c call for rare values.
 
 local api = ...
 local ffi = require("ffi")
