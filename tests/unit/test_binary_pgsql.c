@@ -4,7 +4,6 @@
 // source file, which does not need libpq.
 #include "check.h"
 #include "drivers/pgsql/binary.h"
-#include "drivers/pgsql/encode.h"
 
 // Returns a value encoded for a field, in hex; "" if the field's format cannot
 // represent it.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "drivers/pgsql/encode.h"
+#include "drivers/pgsql/binary.h"
 #include "drivers/pgsql/errors.h"
 
 static const char *double_text(double d)

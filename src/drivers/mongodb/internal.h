@@ -188,22 +188,12 @@ bool sbmo_look_again(
 int sbmo_apart(struct sbmo_conn *c, void (*run)(void *arg), void *arg,
     bson_error_t *error);
 
-// dial.c
+// stream.c
 
-// Connects. Returns a blocking descriptor, or -1 with *error.
-int sbmo_dial(
-    struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error);
-// Puts "where: errno's text" into *error and returns -1.
-int sbmo_no_socket(const char *where, bson_error_t *error);
-
-// tls.c
+// stream.c
 
 // Whether connections to the servers of this URL use TLS.
 bool sbmo_is_encrypted(const mongoc_uri_t *uri);
-// Returns a stream on top of `base`, or NULL with *error; then `base` is gone.
-mongoc_stream_t *sbmo_encrypt(struct sbmo_conn *c, mongoc_stream_t *base,
-    const mongoc_uri_t *uri, const mongoc_host_list_t *host,
-    bson_error_t *error);
 
 // stream.c: a mongoc_stream_initiator_t; data: the connection.
 mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
@@ -214,7 +204,7 @@ const char *sbmo_stream_last(const struct sbmo_conn *c);
 // The descriptor of that socket, or -1.
 int sbmo_stream_socket(const struct sbmo_conn *c);
 
-// fail.c
+// errors.c
 
 // Fills err with the library's error, or with the server's if there is a reply
 // (NULL: none). Returns the code.
@@ -237,9 +227,6 @@ int sbmo_no_memory(struct sb_err *err);
 // write concern is an error; *res is filled also in this case.
 int sbmo_command(struct sb_conn *conn, const uint8_t *body, size_t len,
     struct sb_result *res, struct sb_err *err);
-// Sends a command and receives its (first) reply. 0 or SB_E*.
-int sbmo_run(struct sbmo_conn *c, const struct sbmo_command *cmd,
-    const bson_t *body, struct sb_err *err);
 
 // result.c
 void sbmo_result_clear(struct sbmo_result *r);

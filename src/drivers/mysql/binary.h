@@ -8,6 +8,7 @@
 
 #include "db/driver.h"
 #include "drivers/mysql/answer.h"
+#include <stddef.h>
 
 // The types that the binary protocol does not send as text.
 enum sbmy_type {
@@ -59,5 +60,19 @@ bool sbmy_binary_row(const uint8_t *row, size_t len,
 // unsigned.
 size_t sbmy_binary_int(const struct sbmy_shape *s, int64_t v, char *out);
 size_t sbmy_binary_real(const struct sbmy_shape *s, double v, char *out);
+
+// Writes rows in the format of LOAD DATA: values are separated by tabs, rows by
+// newlines. Special characters, and the N of NULL, follow an escape character,
+// which is not a backslash: a backslash is the second byte of some characters
+// of SJIS, Big5 and GBK. Pure; does not require the client library.
+
+#define SBMY_ESCAPE 0x1b // of LOAD DATA: FIELDS ESCAPED BY
+
+// Returns the maximum number of bytes that sbmy_encode() writes for v,
+// including `after`.
+size_t sbmy_encode_room(const struct sb_value *v);
+// Writes v and `after` (the tab or newline that follows it), and returns the
+// end of the output. Doubles are written exactly.
+char *sbmy_encode(char *out, const struct sb_value *v, char after);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A load: what the thread that pushes rows (bulk.c) and the library, which
-// pulls them in the thread of the statement (infile.c), share.
+// pulls them in the thread of the statement (bulk.c), share.
 #ifndef MYSQL_BULK_H
 #define MYSQL_BULK_H
 

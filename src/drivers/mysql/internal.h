@@ -297,12 +297,7 @@ bool sbmy_from_files(const struct sbmy_opts *o);
 // Returns the mode that --mysql-ssl selects.
 enum sbmy_tls sbmy_tls(const struct sbmy_opts *o);
 
-// verify.c
-
-// For the modes that verify the server: lets the library call functions of the
-// driver that verify it. *own: true if the library calls them (3.4 and newer).
-// Returns 0 or SB_EUSAGE.
-int sbmy_verify(MYSQL *my, enum sbmy_tls mode, bool *own, struct sb_err *err);
+// settings.c
 
 // settings.c
 
@@ -314,7 +309,7 @@ int sbmy_settings(MYSQL *my, const struct sbmy_env *e, enum sbmy_tls mode,
 // KiB in MariaDB's library.
 void sbmy_settings_forget(MYSQL *my);
 
-// auth.c
+// settings.c
 
 // Restricts the authentication plugins that the server at p may request. To be
 // called after sbmy_settings().
@@ -323,7 +318,7 @@ void sbmy_auth(MYSQL *my, const struct sbmy_opts *o, struct sbmy_place p,
 
 // The files below are in layers: each one calls only those above it.
 
-// fail.c: errors, and the log of calls
+// errors.c: errors, and the log of calls
 
 // Fills err from an error of the server or the library, and classifies it.
 // Returns the code.
@@ -486,23 +481,13 @@ int sbmy_text_begin(struct sbmy_conn *c, enum sbmy_extent of,
 // is.
 int sbmy_text_drain(struct sbmy_conn *c, struct sb_err *err);
 
-// rows.c: rows of prepared statements as text
+// stmt.c: rows of prepared statements as text
 
-int sbmy_rows_fetch(struct sbmy_conn *c, struct sb_result *res,
-    struct sb_cell *cells, struct sb_err *err);
 void sbmy_rows_done(struct sbmy_rows *r); // {0} allowed
 
-// stored.c: results of prepared statements that the library executed
+// stmt.c: results of prepared statements that the library executed
 
-// Makes the answer that has just arrived the current result.
-int sbmy_stored_begin(struct sbmy_conn *c, struct sbmy_stmt *p,
-    struct sb_result *res, struct sb_err *err);
-
-// wire_rows.c: the operations fetch and column for results without the library
-
-int sbmy_wire_fetch(struct sbmy_conn *c, struct sb_result *res,
-    struct sb_cell *cells, struct sb_err *err);
-const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i);
+// wire.c: the operations fetch and column for results without the library
 
 // wire.c: execution of prepared statements without the library
 
@@ -548,7 +533,7 @@ int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err);
 // query.c
 extern const struct sb_sql_ops sbmy_sql_ops;
 
-// infile.c: the library's side of a load
+// bulk.c: the library's side of a load
 
 // To be called for a new handle: makes the library refuse every file that the
 // server requests, except the rows of a load of c.
@@ -562,11 +547,8 @@ void sbmy_bulk_cancel(struct sbmy_bulk *b);
 // To be called when the connection is closed: aborts a load that was not ended.
 void sbmy_bulk_drop(struct sbmy_conn *c);
 
-// counters.c
+// info.c
 
-// The operation counters of struct sb_info_ops, and its short list.
-int sbmy_counters(
-    struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err);
 #define SBMY_COUNTERS                                                       \
     "Questions,Com_commit,Com_rollback,Handler_read_key,Handler_read_next," \
     "Handler_write,Handler_update,Handler_delete,Threads_connected,"        \

@@ -63,7 +63,7 @@ static int dial_refused(struct pgsql_conn *c, struct sb_err *err)
     pgsql_sentences(raw, text, sizeof(text));
     if (!text[0])
         find_reason(text, sizeof(text));
-    // The contents of a connection string are not shown: see conninfo.c.
+    // The contents of a connection string are not shown: see target.c.
     if (c->env->conninfo && strncmp(text, "invalid ", 8) == 0)
         pgsql_cut_quotes(text);
     sb_err_set(err, SB_ECONNECT, "%s%s", text, hint(text, room, sizeof(room)));

@@ -20,10 +20,6 @@
 // text.
 int pgsql_classify(const char *state, const char *text);
 
-// True for an error with which a pooler closes the connection, and which
-// another connection would get, too.
-bool pgsql_refused_for_good(const char *text);
-
 // Returns a hint for the user; NULL: none.
 const char *pgsql_hint(const char *state, const char *text);
 

@@ -1,6 +1,202 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+
 #include "drivers/pgsql/internal.h"
 #include "kit/sock.h"
+
+// Counters of the server: views of its statistics. The columns are read as the
+// server has them, so that new ones appear without a change here.
+
+struct level {
+    const char *name, *unit;
+};
+
+// Levels among the columns; all others are totals.
+static const struct level levels[] = { { "numbackends", "connections" },
+    { "locks_waiting", "locks" }, { "connections_active", "connections" },
+    { "connections_idle", "connections" },
+    { "connections_idle_in_transaction", "connections" },
+    { "connections_waiting", "connections" },
+    { "connections_waiting_for_lock", "connections" },
+    { "oldest_transaction_age", "s" } };
+
+// Units of totals by the end of the name.
+static const struct level totals[] = { { "_bytes", "bytes" },
+    { "_time", "ms" } };
+
+// Columns that identify what is counted.
+static const char *const ids[] = { "datid", "datname", "stats_reset",
+    "checksum_last_failure", NULL };
+
+// PostgreSQL 17 moved these to a view of their own; before, they were columns
+// of pg_stat_bgwriter. They keep the names of the columns, so that servers of
+// different versions can be compared.
+#define CHECKPOINTER                                                           \
+    "SELECT num_timed AS checkpoints_timed, "                                  \
+    "num_requested AS checkpoints_req, "                                       \
+    "write_time AS checkpoint_write_time, sync_time AS checkpoint_sync_time, " \
+    "buffers_written AS buffers_checkpoint, restartpoints_timed, "             \
+    "restartpoints_req, restartpoints_done"
+static const char checkpointer_17_sql[] = CHECKPOINTER
+    " FROM pg_stat_checkpointer";
+static const char checkpointer_sql[] = CHECKPOINTER
+    ", num_done AS checkpoints_done, slru_written FROM pg_stat_checkpointer";
+
+// PostgreSQL 17 removed buffers_backend and buffers_backend_fsync of
+// pg_stat_bgwriter, and 18 the writes and syncs of pg_stat_wal: all are in
+// pg_stat_io.
+#define OF_BACKENDS                                                       \
+    "sum(fsyncs) AS buffers_backend_fsync FROM pg_stat_io "               \
+    "WHERE object = 'relation' AND backend_type NOT IN ('checkpointer', " \
+    "'background writer')"
+static const char backends_17_sql[] =
+    "SELECT sum(writes) + sum(extends) AS buffers_backend, " OF_BACKENDS;
+static const char backends_sql[] =
+    "SELECT (sum(write_bytes) + sum(extend_bytes)) / "
+    "current_setting('block_size')::int AS buffers_backend, " OF_BACKENDS;
+static const char wal_io_sql[] =
+    "SELECT sum(writes) AS wal_write, sum(fsyncs) AS wal_sync, sum(write_time) "
+    "AS wal_write_time, sum(fsync_time) AS wal_sync_time FROM pg_stat_io "
+    "WHERE object = 'wal'";
+
+static const char activity_sql[] =
+    "SELECT (SELECT count(*) FROM pg_locks WHERE NOT granted) AS "
+    "locks_waiting, count(*) FILTER (WHERE state = 'active') AS "
+    "connections_active, count(*) FILTER (WHERE state = 'idle') AS "
+    "connections_idle, count(*) FILTER (WHERE state LIKE 'idle in%') AS "
+    "connections_idle_in_transaction, count(*) FILTER (WHERE state = 'active' "
+    "AND wait_event IS NOT NULL) AS connections_waiting, count(*) FILTER ("
+    "WHERE state = 'active' AND wait_event_type = 'Lock') AS "
+    "connections_waiting_for_lock, coalesce(extract(epoch FROM "
+    "max(clock_timestamp() - xact_start)), 0) AS oldest_transaction_age "
+    "FROM pg_stat_activity WHERE datname = current_database() AND "
+    "pid <> pg_backend_pid()";
+
+struct source {
+    const char *name, *sql;
+    const char *prefixes; // of its names, each with its NUL; ends with ""
+    int since, before;    // major versions of the server; 0: all
+};
+
+static const struct source sources[] = {
+    { "pg_stat_database",
+        "SELECT * FROM pg_stat_database WHERE datname = current_database()",
+        "numbackends\0xact_\0blks_\0tup_\0conflicts\0temp_\0deadlocks\0"
+        "checksum_\0blk_\0session\0active_time\0idle_in_\0parallel_\0",
+        0, 0 },
+    { "pg_stat_wal", "SELECT * FROM pg_stat_wal", "wal_\0", 14, 0 },
+    { "pg_stat_io", wal_io_sql, "wal_\0", 18, 0 },
+    { "pg_stat_bgwriter", "SELECT * FROM pg_stat_bgwriter",
+        "buffers_\0maxwritten_\0checkpoint\0", 0, 0 },
+    { "pg_stat_io", backends_17_sql, "buffers_\0", 17, 18 },
+    { "pg_stat_io", backends_sql, "buffers_\0", 18, 0 },
+    { "pg_stat_checkpointer", checkpointer_17_sql,
+        "checkpoint\0buffers_checkpoint\0restartpoints_\0", 17, 18 },
+    { "pg_stat_checkpointer", checkpointer_sql,
+        "checkpoint\0buffers_checkpoint\0restartpoints_\0slru_\0", 18, 0 },
+    { "pg_stat_activity, pg_locks", activity_sql,
+        "locks_\0connections_\0oldest_\0", 9, 0 },
+};
+
+static bool has_ending(const char *name, const char *end)
+{
+    size_t len = strlen(name), n = strlen(end);
+
+    return len >= n && strcmp(name + len - n, end) == 0;
+}
+
+static void classify(struct sb_counter *c)
+{
+    c->kind = SB_COUNTER_TOTAL;
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        if (strcmp(levels[i].name, c->name) == 0) {
+            c->kind = SB_COUNTER_LEVEL;
+            c->unit = levels[i].unit;
+            return;
+        }
+    }
+    for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
+        if (has_ending(c->name, totals[i].name))
+            c->unit = totals[i].unit;
+    }
+}
+
+static bool is_id(const char *name)
+{
+    size_t i = 0;
+
+    while (ids[i] && strcmp(ids[i], name) != 0)
+        i++;
+    return ids[i] != NULL;
+}
+
+static int take_row(const PGresult *r, const struct sb_counter_sink *to)
+{
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < PQnfields(r); i++) {
+        struct sb_counter c = { .name = PQfname(r, i) };
+        const char *value = pgsql_cell(r, 0, i);
+        char *end;
+
+        if (!value || !c.name || is_id(c.name))
+            continue;
+        c.value = strtod(value, &end);
+        if (end == value || *end)
+            continue;
+        classify(&c);
+        rc = to->take(to->arg, &c);
+    }
+    return rc;
+}
+
+static int read_source(struct pgsql_conn *c, const struct source *s,
+    const struct sb_counter_sink *to, struct sb_err *err)
+{
+    const PGresult *r;
+    int rc = pgsql_run(c, s->sql, err);
+
+    if (rc == SB_EQUERY) {
+        to->missing(to->arg, s->name, err);
+        return 0;
+    }
+    if (rc)
+        return rc;
+    r = pgsql_answer(c, 1, 0, NULL);
+    if (r)
+        rc = take_row(r, to);
+    pgsql_clear(c);
+    return rc;
+}
+
+static bool has_source(int version, const struct source *s)
+{
+    return version >= s->since && (!s->before || version < s->before);
+}
+
+static bool wanted(const struct source *s, const struct sb_counter_sink *to)
+{
+    const char *p = s->prefixes;
+
+    while (*p && !to->wanted(to->arg, p))
+        p += strlen(p) + 1;
+    return *p;
+}
+
+// The operation counters of struct sb_info_ops, and its short list.
+static int pgsql_counters(
+    struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    int version = PQserverVersion(c->db) / 10000, rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]);
+         i++) {
+        if (has_source(version, &sources[i]) && wanted(&sources[i], to))
+            rc = read_source(c, &sources[i], to, err);
+    }
+    return rc;
+}
 
 // Settings that affect performance, as far as the server has them.
 static const char about_sql[] =

@@ -10,7 +10,6 @@
 
 #include "db/driver.h"
 #include "drivers/pgsql/binary.h"
-#include "drivers/pgsql/encode.h"
 #include "drivers/pgsql/errors.h"
 #include "kit/buf.h"
 
@@ -185,18 +184,10 @@ void pgsql_set_blocking(struct pgsql_conn *c, bool on);
 // pgsql.c
 extern const struct sb_opt_table pgsql_opt_table;
 
-// conninfo.c
+// target.c
 
-// Parses a connection string or URI. The message of SB_EUSAGE says what is
-// wrong without quoting it. The caller frees *out by PQconninfoFree(), also
-// after an error.
-int pgsql_conninfo_parse(
-    const char *conninfo, PQconninfoOption **out, struct sb_err *err);
 // Truncates a message at the first quote.
 void pgsql_cut_quotes(char *text);
-// True if the len bytes at s (more may follow) can be a host: a name, an
-// address, or a socket directory.
-bool pgsql_is_host(const char *s, size_t len);
 
 // target.c
 
@@ -232,7 +223,7 @@ extern const struct sb_generic_ops pgsql_generic_ops;
 // cancel.c: as sb_generic_ops.cancel.
 void pgsql_cancel(struct sb_conn *conn);
 
-// fail.c
+// errors.c
 
 // True if the connection is lost.
 bool pgsql_gone(const struct pgsql_conn *c);
@@ -380,11 +371,8 @@ int pgsql_pipeline_end(struct sb_conn *conn, struct sb_err *err);
 // bulk.c
 extern const struct sb_bulk_ops pgsql_bulk_ops;
 
-// counters.c
+// info.c
 
-// The operation counters of struct sb_info_ops, and its short list.
-int pgsql_counters(
-    struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err);
 #define PGSQL_COUNTERS                                                  \
     "xact_commit,xact_rollback,tup_returned,tup_fetched,tup_inserted,"  \
     "tup_updated,tup_deleted,blks_read,blks_hit,temp_bytes,deadlocks,"  \
