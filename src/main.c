@@ -93,8 +93,8 @@ static int load_script(struct sb_app *a, struct sb_err *err)
         return err->code;
     if (rc == SB_ENOTFOUND && a->o.mix[0] && !a->o.test[0])
         rc = sb_err_set(err, SB_EUSAGE,
-            "--mix names the workloads, and one command follows: "
-            "'%.100s %.100s' cannot be given",
+            "--mix already names the workloads; only a command may follow, not "
+            "'%.100s %.100s'",
             SB_SHOWN(a->test), a->command ? SB_SHOWN(a->command) : "");
     // In 1.0, --mix was a global of such a script.
     if (rc == 0 && a->o.mix[0] && sb_script_is_legacy(a->script))
@@ -109,7 +109,7 @@ static int check_mix(const struct sb_app *a, struct sb_err *err)
     if (a->mix || !a->o.mix[0])
         return 0;
     return sb_err_set(err, SB_EUSAGE,
-        "--mix names the workloads: '%.100s' cannot be given, too",
+        "--mix and the test '%.100s' cannot be combined",
         a->test ? a->test : "");
 }
 
@@ -362,8 +362,8 @@ int main(int argc, char **argv)
 
     if (stack) {
         fprintf(stderr,
-            "FATAL: the stack is limited to %llu KiB (ulimit -s): at least "
-            "%d KiB are necessary\n",
+            "FATAL: the stack is limited to %llu KiB (ulimit -s): the minimum "
+            "is %d KiB\n",
             stack / 1024, MIN_STACK / 1024);
         return SB_EXIT_FAILED;
     }

@@ -47,8 +47,7 @@ int sb_app_beside_check(const struct sb_app *a, struct sb_err *err)
     if (a->run.share.ranks > 1 && a->beside_opts.alone)
         return sb_err_set(err, SB_EUSAGE,
             "--beside-alone cannot be combined with several ranks: the other "
-            "ranks "
-            "would be running");
+            "ranks would run while the command runs without load");
     return sb_beside_check(&a->beside_opts, others, a->run.time, err);
 }
 
@@ -304,8 +303,7 @@ int sb__app_beside_end(struct sb__listening *t, int status)
         sb_log(SB_LOG_ALERT, "--beside: %s was not started", b->name);
     if (c->stopped)
         sb_log(SB_LOG_WARNING,
-            "--beside: %s was stopped, because the run ended before it",
-            b->name);
+            "--beside: %s was stopped, because the run ended first", b->name);
     bool failed = !c->started || (!c->stopped && c->status != 0) ||
                   b->lost.code;
 

@@ -137,9 +137,9 @@ static int run_workload(struct sb_app *a, struct sb_workload *w)
     }
     if (a->reporters.omitted)
         sb_log(SB_LOG_NOTICE,
-            "The text report is omitted, because standard output has another "
-            "one (--report=none,... hides this message, --report=text,... "
-            "prints both)");
+            "The text report is omitted, because another report is written to "
+            "standard output (--report=none,... hides this message, "
+            "--report=text,... prints both)");
     sb__app_facts(a);
     sb__app_fill_streams();
     if (a->setup.places)
@@ -318,7 +318,7 @@ static void clear_limits(struct sb_app *a, const struct sb_builtin *b)
     if (a->run.events > 0)
         sb_log(SB_LOG_WARNING,
             "--events has no effect on the built-in test '%s': its own options "
-            "set how much it does",
+            "limit its events",
             b->name);
     if (a->run.warmup_time > 0)
         sb_log(SB_LOG_WARNING,

@@ -72,8 +72,8 @@ static int join(struct sb_app *a, const struct sb_job_family *family,
     if (family && t.ranks != n) {
         t.ops->close(&t);
         return sb_err_set(err, SB_EUSAGE,
-            "this is one of %u processes of a launcher, but %s knows %u: its "
-            "launcher must start them (--mpi=off runs them independently)",
+            "this is one of %u processes of a launcher, but %s reports %u: "
+            "start them with its launcher (--mpi=off runs them independently)",
             n, family->name, t.ranks);
     }
     a->job = sb_job_new(&t, host.name);
@@ -224,7 +224,7 @@ static int find_place(struct sb_app *a, struct sb_err *err)
         return rc;
     if (a->rank_place.ranks)
         return sb_err_set(err, SB_EUSAGE,
-            "--ranks and --rank cannot be combined with MPI, which gives both "
+            "--ranks and --rank cannot be combined with MPI, which sets both "
             "(--mpi=off)");
     a->rank_place.rank = a->job->rank;
     a->rank_place.ranks = a->job->ranks;

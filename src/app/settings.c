@@ -56,9 +56,9 @@ static const struct sb_opt app_options[] = {
         .offset = AT(help),
         .def = "off",
         .flags = SB_OPT_COMMON | SB_OPT_NOFILE | SB_OPT_SWITCH,
-        .help = "print the most common options and exit; --help=SECTION: those "
-                "of a section, --help=all: all, WORKLOAD --help: those of the "
-                "workload" },
+        .help = "print the most common options and exit; --help=SECTION: the "
+                "options of a section, --help=all: all options, WORKLOAD "
+                "--help: the options of the workload" },
     { .name = "version",
         .type = SB_OPT_BOOL,
         .offset = AT(version),

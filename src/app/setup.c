@@ -130,8 +130,8 @@ static int check_version(struct sb_wire *w, struct sb_err *err)
     if (strcmp(version, sb_app_version()) == 0)
         return 0;
     return sb_err_set(err, SB_EUSAGE,
-        "this is %s, but the process that gives it settings is %s",
-        sb_app_version(), version[0] ? version : "another program");
+        "this process is %s, but its settings are from %s", sb_app_version(),
+        version[0] ? version : "another program");
 }
 
 static void remove_settings(void)

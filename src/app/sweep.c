@@ -123,7 +123,7 @@ static int check_stages(
         name,
         strcmp(name, "rate") == 0
             ? "give the rates of --stages in percent of --rate (rate=50%)"
-            : "set it in one of both");
+            : "use only one of them");
 }
 
 // A script may have an option --mix, which can be swept.
@@ -1072,8 +1072,8 @@ static int check_alone(const struct sb_app *a, struct sb_err *err)
 {
     if (a->job)
         return sb_err_set(err, SB_EUSAGE,
-            "a sweep starts its runs itself: give it the launcher, "
-            "--launch='mpirun -n %u', instead of starting it with one",
+            "a sweep starts its runs itself: use --launch='mpirun -n %u' "
+            "instead of starting the sweep with a launcher",
             a->job->ranks);
     return 0;
 }

@@ -129,7 +129,7 @@ int sb_app_new_workload(const struct sb_app *a, struct sb_err *err)
     if (in)
         fclose(in);
     if (rc == 0)
-        printf("%s is a workload to change. Try it:\n"
+        printf("Created the workload %s. To try it:\n"
                "  sysbench %s --db-driver=sqlite --sqlite-db=%s.db prepare\n"
                "  sysbench %s --db-driver=sqlite --sqlite-db=%s.db run\n",
             path, path, base, path, base);

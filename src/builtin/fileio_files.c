@@ -223,8 +223,8 @@ static void warn_of_truncation(const struct sb__fileio *t)
         if (stat(name, &st) || st.st_size == 0)
             continue;
         sb_log(SB_LOG_WARNING,
-            "seqwr truncates the existing files, such as %s, and writes "
-            "them again: run 'prepare' before another mode",
+            "seqwr truncates the existing files, such as %s, and writes them "
+            "again: run 'prepare' again before using another mode",
             name);
         return;
     }

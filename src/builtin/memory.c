@@ -253,7 +253,7 @@ static struct sb_workload *create(
         sb_err_set(err, SB_EUSAGE,
             "--memory-block-size=%" PRId64
             " is greater than --memory-total-size=%" PRId64
-            ": not one block would be transferred",
+            ": no block would be transferred",
             o->block, o->total);
         return NULL;
     }

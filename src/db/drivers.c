@@ -347,8 +347,8 @@ static int load_fallback(
         sb_err_set(err, rc, "out of memory");
     } else if (i == l.n) {
         rc = sb_err_set(err, SB_ENOTFOUND,
-            "neither --db-driver nor options of a driver were given, and no "
-            "driver in %.160s is the default one; choose one with --db-driver "
+            "neither --db-driver nor options of a driver were given, and there "
+            "is no default driver in %.160s; choose one with --db-driver "
             "(--db-driver=help lists them)",
             d->dir);
     } else {

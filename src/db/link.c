@@ -258,8 +258,8 @@ static void warn_uncommitted(struct sb_con_priv *c)
             &c->inst->db->owner->uncommitted, true, memory_order_relaxed))
         return;
     sb_log(SB_LOG_WARNING,
-        "a connection was closed before its transaction was committed: what it "
-        "wrote since the last COMMIT is rolled back%s%s%s",
+        "a connection was closed before its transaction was committed: its "
+        "changes since the last COMMIT are rolled back%s%s%s",
         why[0] ? " (" : "", why, why[0] ? ")" : "");
 }
 

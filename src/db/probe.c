@@ -47,7 +47,7 @@ void sb__process_find(struct sb__process *p, const char *address)
 static void gone(struct sb__process *p)
 {
     sb_log(SB_LOG_WARNING,
-        "--server-pid: the process %lld has ended; its figures end here",
+        "--server-pid: the process %lld has ended; it is not sampled any more",
         (long long)p->pid);
     p->pid = 0;
 }
@@ -65,8 +65,8 @@ static void take_io(struct sb__process *p, const struct sb_proc_tree *t,
         take(arg, &out);
     } else if (!p->warned) {
         sb_log(SB_LOG_WARNING,
-            "--server-pid: the disk I/O of process %lld cannot be read; that "
-            "needs the rights of its user",
+            "--server-pid: the disk I/O of process %lld cannot be read; this "
+            "requires the privileges of its user",
             (long long)p->pid);
         p->warned = true;
     }

@@ -240,8 +240,8 @@ const char *sb_search_sentence(
     switch (r->end) {
     case SB_SEARCH_FOUND:
         snprintf(out, size, "%s%s.", rate,
-            is_maximum(f) ? "; it is the maximum of these users, which the "
-                            "limit does not reduce"
+            is_maximum(f) ? "; this is the maximum rate of these users: the "
+                            "limit does not lower it"
                           : "");
         break;
     case SB_SEARCH_BELOW:

@@ -102,12 +102,12 @@ bool sb_client_delays_matter(const struct sb_client_delays *d,
         (!limits->remote_server && u->wait >= WAITING))
         return false;
     if (busy_share(u, limits) < BLOCKED)
-        advice = "the workers were idle most of the time, so the script blocks "
-                 "them: use --workers=users";
+        advice = "the workers were idle most of the time, because the script "
+                 "blocks them: use --workers=users";
     ms = delay / (double)d->answers / 1e6;
     snprintf(why, size,
-        "answers waited for their users %s %% of the time of events, %.*f ms "
-        "on average; %s",
+        "client delay was %s %% of the time of events, %.*f ms per answer on "
+        "average; %s",
         sb_units_percent(percent, delay, whole), sb_units_ms_decimals(ms, 2),
         ms, advice);
     return true;

@@ -79,7 +79,8 @@ static void print_database(FILE *out, const json_t *d)
     bool known = server && *server;
 
     fprintf(out, "\nServer:\n");
-    text_line(out, 4, "name", known ? server : "unknown: it did not answer");
+    text_line(
+        out, 4, "name", known ? server : "unknown: the server did not answer");
     member_line(out, d, "address", "address");
     member_line(out, d, "driver", "driver");
     member_line(out, d, "client library", "client");

@@ -77,9 +77,9 @@ bool sb_division_matters(const struct sb_division *d, char *why, size_t size)
             wait, sizeof(wait), "%.3g ms with %u ranks", ms(d->wait), d->ranks);
     snprintf(why, size,
         "the division among %u ranks costs about %.3g ms of the mean response "
-        "time of %.3g ms, because users of a rank do not serve the arrivals of "
-        "another (wait by Erlang C: %s, %.3g ms with all users in one "
-        "process): give each rank more users (--threads)",
+        "time of %.3g ms, because users of one rank cannot serve arrivals of "
+        "another (wait according to Erlang C: %s, %.3g ms with all users in "
+        "one process): give each rank more users (--threads)",
         d->ranks, ms(d->cost), ms(d->response), wait, ms(d->wait_undivided));
     return true;
 }

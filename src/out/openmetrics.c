@@ -264,7 +264,7 @@ static void counters(struct writer *w, const struct sb_snap *s)
     counter(
         w, "reconnects", "Connections that were opened again.", c->reconnects);
     divided(w, "queries", "Executed statements.", "kind", kinds, 3);
-    divided(w, "errors", "Errors by what followed.", "fate", fates, 4);
+    divided(w, "errors", "Errors by outcome.", "fate", fates, 4);
 }
 
 static void codes(struct writer *w, const struct sb_snap *s)
@@ -322,9 +322,8 @@ static void latencies(struct writer *w, const struct sb_report *r)
         r->open_loop ? "Response times of events." : "Service times of events.",
         r->latency, r->open_loop ? s->c.response_ns : s->c.service_ns);
     if (s->has_client_delay)
-        times(w, "client_delay_seconds",
-            "Times for which answers waited for their users.", &s->client_delay,
-            s->c.client_delay_ns);
+        times(w, "client_delay_seconds", "Client delays of answers.",
+            &s->client_delay, s->c.client_delay_ns);
     if (!r->open_loop)
         return;
     times(w, "service_seconds", "Service times of events.", &s->service,

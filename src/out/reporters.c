@@ -16,18 +16,18 @@ static const struct sb_opt report_options[] = {
         .offset = AT(report),
         .def = "text",
         .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
-        .help = "reports to write beside the text, separated by commas: "
-                "json=FILE, ndjson=FILE, csv=FILE, html=FILE, hdr=FILE "
-                "(HdrHistogram log), hgrm=FILE (percentile table), "
-                "junit=FILE (limits of --assert), web=ADDR:PORT (a page and "
-                "/metrics during the run); 'none' omits the text" },
+        .help = "reports to write in addition to the text, separated by "
+                "commas: json=FILE, ndjson=FILE, csv=FILE, html=FILE, hdr=FILE "
+                "(HdrHistogram log), hgrm=FILE (percentile table), junit=FILE "
+                "(limits of --assert), web=ADDR:PORT (a page and /metrics "
+                "during the run); 'none' omits the text" },
     { .name = "progress",
         .type = SB_OPT_BOOL,
         .offset = AT(progress),
         .def = "on",
         .flags = SB_OPT_YIELDS,
-        .help = "show on a terminal how the run is going, in a line of stderr; "
-                "without this option only if there is no --report-interval" },
+        .help = "show a progress line on stderr if stderr is a terminal; if "
+                "not set, only without --report-interval" },
     { .name = "label",
         .type = SB_OPT_LIST,
         .offset = AT(labels),
@@ -242,8 +242,8 @@ static void warn_full(struct sb_reporters *rs)
         return;
     rs->warned_full = true;
     sb_log(SB_LOG_WARNING,
-        "--report: there is room for %u columns: the figures of further "
-        "operations, metrics and counters are left out of intervals",
+        "--report: the maximum is %u columns; intervals omit the figures of "
+        "further operations, metrics and counters",
         SB_COLUMNS_MAX);
 }
 
@@ -256,7 +256,7 @@ static void miss(
             "; the run continues without this report");
     else
         worsen(rs, r, SB_REPORTER_GAPS, err,
-            "; the run continues, and this report lacks intervals");
+            "; the run continues, and intervals are missing in this report");
 }
 
 struct sb_series *sb_reporters_row(

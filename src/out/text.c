@@ -238,7 +238,7 @@ static void write_rank(const struct sb_text *t, const struct sb_report *r,
     fprintf(t->out, "%6u  %-20s %8u %12" PRIu64 " %12s %10" PRIu64, i, host,
         f->users, f->events, rate, f->failed);
     if (f->lost)
-        fprintf(t->out, "  lost; events up to its last message\n");
+        fprintf(t->out, "  lost; figures up to its last message\n");
     else
         fprintf(t->out, " %10.4g %10.4g %10.4g %7s\n", ms(f->mean),
             ms(f->percentile[1]), ms(f->percentile[2]), cpu);
@@ -315,7 +315,7 @@ static void explain_high(
     if (above)
         fprintf(t->out,
             "    %u trial%s above the maximum of a closed loop kept the limit: "
-            "it was measured too low.\n",
+            "the measured maximum is too low.\n",
             above, above == 1 ? "" : "s");
     else
         fprintf(t->out,
@@ -837,7 +837,7 @@ static const struct sb_opt text_options[] = {
         .offset = OPT(report_context),
         .def = "off",
         .flags = SB_OPT_YIELDS,
-        .help = "add to the final report what was measured: server, address, "
+        .help = "add the context to the final report: server, address, "
                 "settings, client library, host, seed, labels" },
     { .name = NULL },
 };

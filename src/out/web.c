@@ -355,7 +355,7 @@ static const struct sb_live_state *known(
 
     if (!state || !state->facts) {
         *rc = answer_text(
-            con, MHD_HTTP_SERVICE_UNAVAILABLE, "nothing is known yet\n");
+            con, MHD_HTTP_SERVICE_UNAVAILABLE, "no figures yet\n");
         return NULL;
     }
     return state;
@@ -581,8 +581,8 @@ static int web_start(
     if (s->daemon)
         return 0;
     close(fd);
-    return sb_err_set(
-        err, SB_ESYS, "cannot start the server: libmicrohttpd gave no reason");
+    return sb_err_set(err, SB_ESYS,
+        "cannot start the server: unknown error in libmicrohttpd");
 }
 
 // Closes all connections, finished or not.
@@ -650,8 +650,8 @@ static void make_page(struct web *w, const char *title)
         sb_err_set(err, SB_ENOMEM, "out of memory");
     if (err->code)
         sb_log(SB_LOG_WARNING,
-            "--report=web: %.400s; without it, there are only /metrics and "
-            "/result.json",
+            "--report=web: %.400s; only /metrics and /result.json are "
+            "available",
             err->msg);
 }
 

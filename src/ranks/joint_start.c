@@ -244,7 +244,7 @@ static bool wait_for_ranks(struct sb_run *run)
             return false;
         if (now > limit) {
             sb_err_set(&err, SB_ETIMEOUT,
-                "%u of %u ranks have no users that are ready after %lld s "
+                "the users of %u of %u ranks are not ready after %lld s "
                 "(--thread-init-timeout)",
                 j->job->ranks - 1 - count_ranks(j, false), j->job->ranks,
                 (long long)(run->o->thread_init_timeout / (int64_t)SB_SECOND));

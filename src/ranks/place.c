@@ -24,15 +24,15 @@ static const struct sb_opt options[] = {
         .choices = mpi,
         .flags = SB_OPT_NOFILE | SB_OPT_YIELDS,
         .help = "carry out one command with all processes that the launcher "
-                "started: auto does so if there are several" },
+                "started; auto: only if there are several" },
     { .name = "ranks",
         .type = SB_OPT_STRING,
         .offset = AT(ranks),
         .def = "",
         .flags = SB_OPT_YIELDS,
-        .help = "number of processes that carry out this run together; auto "
-                "takes it and --rank from the variables of Slurm or of an MPI "
-                "launcher" },
+        .help = "number of processes that carry out this run together; auto: "
+                "read it and --rank from the environment variables of Slurm or "
+                "an MPI launcher" },
     { .name = "rank",
         .type = SB_OPT_INT,
         .offset = AT(rank),
@@ -185,8 +185,8 @@ int sb_ranks_threads(struct sb_run_opts *run, const struct sb_rank_opts *o,
         run->threads = p->ranks; // a script may have another default
     if (run->threads > 1000000)
         return sb_err_set(err, SB_ERANGE,
-            "--threads-per-rank=%lld of %u ranks are %lld threads; the maximum "
-            "is 1000000",
+            "--threads-per-rank=%lld with %u ranks means %lld threads; the "
+            "maximum is 1000000",
             (long long)o->threads_per_rank, p->ranks, (long long)run->threads);
     return 0;
 }

@@ -515,8 +515,8 @@ static const struct sb_opt options[] = {
         .def = "1",
         .min = 0,
         .max = 100,
-        .help = "percentage: standard deviation between runs of the same "
-                "thing, assumed if each side is a single run" },
+        .help = "percentage: standard deviation between repeated runs, assumed "
+                "if each side is a single run" },
     { .name = "at",
         .type = SB_OPT_LIST,
         .offset = AT(at),

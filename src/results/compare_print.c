@@ -228,14 +228,13 @@ static void compare_notes(const struct sb__comparison *c, FILE *out)
         fprintf(out, "A and B have a run in common.\n");
     if (r->drift_unknown && na == 1 && nb == 1)
         fprintf(out,
-            "Two single runs: how much runs of the same thing differ is "
-            "unknown; a deviation of %g %% is assumed (--run-deviation). "
-            "Repeat the runs to be sure.\n",
+            "Two single runs: the deviation between repeated runs is unknown; "
+            "%g %% is assumed (--run-deviation). Repeat the runs to be sure.\n",
             c->o.deviation);
     else if (r->drift_unknown && na != nb && (na == 1 || nb == 1))
         fprintf(out,
-            "%s is a single run: it is assumed that such runs differ as much "
-            "as those of %s.\n",
+            "%s is a single run: the deviation between the runs of %s is "
+            "assumed for both sides.\n",
             na == 1 ? "A" : "B", na == 1 ? "B" : "A");
     if (na > 1 && nb > 1 && (before(&c->a, &c->b) || before(&c->b, &c->a)))
         fprintf(out,
@@ -305,8 +304,8 @@ void sb__compare_print(const struct sb__comparison *c)
     for (unsigned i = 0; i < c->n; i++)
         print_row(c, i);
     print_work(c);
-    fprintf(out, "The first figure decides. The verdicts on the others take "
-                 "into account how many there are, their intervals do not.\n");
+    fprintf(out, "The first figure decides. The verdicts on the others are "
+                 "corrected for their number; their intervals are not.\n");
     fprintf(out, "\nVerdict: ");
     compare_verdict(c, out);
     fprintf(out, "\n");

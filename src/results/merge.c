@@ -407,7 +407,7 @@ static void warn_of_gaps(const struct merge *m)
     for (unsigned i = 0; i < m->nruns; i++)
         if (m->offset[i] > m->run[0]->report.total_s + interval_of(m->run[0])) {
             sb_log(SB_LOG_WARNING,
-                "the runs were not at the same time: rates refer to the "
+                "the runs did not run at the same time: rates refer to the "
                 "%.6g s from the first start to the last end",
                 m->seconds);
             return;

@@ -21,7 +21,7 @@ static int check_file(const struct sb_result_file *f, const struct sb_err *err)
     if (f->version > SB_RESULT_VERSION)
         sb_log(SB_LOG_WARNING,
             "%s is a result file of version %d; this program reads version %d "
-            "and ignores what is new",
+            "and ignores newer members",
             f->path, f->version, SB_RESULT_VERSION);
     return 0;
 }

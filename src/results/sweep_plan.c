@@ -147,7 +147,7 @@ static int add_range(struct sb_sweep_list *l, const char *item, const char *p,
     if (!read_quantity(&p, &to) || (*p && *p != ':'))
         return bad_range(item, "write A..B or A..B:STEP", err);
     if (strcmp(from->unit, to.unit) != 0)
-        return bad_range(item, "both ends need the same unit", err);
+        return bad_range(item, "both ends must have the same unit", err);
     if (to.number < from->number)
         return bad_range(item, "the end is below the start", err);
     if (!*p)
@@ -156,7 +156,7 @@ static int add_range(struct sb_sweep_list *l, const char *item, const char *p,
     if (!read_quantity(&p, &step) || *p)
         return bad_range(item, "write A..B or A..B:STEP", err);
     if (*step.unit && strcmp(step.unit, from->unit) != 0)
-        return bad_range(item, "the step needs the unit of the ends", err);
+        return bad_range(item, "the step must have the unit of the ends", err);
     return add_steps(l, item, from, &to, &step, err);
 }
 
@@ -411,8 +411,9 @@ static int find_given(
         if (source == SB_SRC_CMDLINE &&
             strcmp(target, r->plan->option[i].name) == 0)
             return sb_err_set(r->err, SB_EUSAGE,
-                "--%s is given, and %s%s is also swept: use one of both", name,
-                target == name ? "it" : "--", target == name ? "" : target);
+                "--%s is given, and %s%s is also swept: use only one of them",
+                name, target == name ? "it" : "--",
+                target == name ? "" : target);
     return 0;
 }
 

@@ -246,8 +246,8 @@ int sb_sweep_state_check(const struct sb_sweep_state *s, struct sb_err *err)
     if (sb_outfile_is(s->lock, path))
         return 0;
     return sb_err_set(err, SB_ESYS,
-        "%s was removed or replaced during the sweep: only the lines above "
-        "have the results of its runs",
+        "%s was removed or replaced during the sweep: the results of its runs "
+        "are only in the lines above",
         s->dir);
 }
 

@@ -173,9 +173,9 @@ static const struct sb_opt options[] = {
         .min = 0,
         .max = 1e7,
         .flags = SB_OPT_YIELDS,
-        .help = "with --beside: start the command this long after the begin "
-                "of the measured part; by default after a quarter of --time, "
-                "at most 30 s" },
+        .help = "with --beside: start the command this long after the start of "
+                "the measured part; by default after a quarter of --time, at "
+                "most 30 s" },
     { .name = "beside-output",
         .type = SB_OPT_STRING,
         .offset = AT(output),
@@ -196,8 +196,8 @@ static const struct sb_opt options[] = {
         .offset = AT(wait),
         .def = "off",
         .flags = SB_OPT_YIELDS,
-        .help = "with --beside: end the run in the interval in which the "
-                "command ends, at the latest after --time" },
+        .help = "with --beside: end the run after the interval in which the "
+                "command ends, or after --time if that is earlier" },
     { 0 },
 };
 

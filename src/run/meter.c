@@ -716,7 +716,7 @@ static void warn_full(struct sb_meter *m)
         s->metrics.metric[n - 1].kind == SB_METRIC_REST) {
         m->told_metrics = true;
         sb_log(SB_LOG_WARNING,
-            "there is room for %u different metrics: of all others, only the "
+            "there is room for %u different metrics: for all others, only the "
             "number of values is counted, as '" SB_METRICS_REST "'",
             n - 1);
     }

@@ -141,8 +141,8 @@ static bool try_rate(
     if (!again)
         return true;
     sb_err_set(&err, SB_ELIMIT,
-        "this machine is too busy for trials of %g s: %d after each other were "
-        "not counted in time (--rate-trial-time)",
+        "this machine is too busy for trials of %g s: %d consecutive trials "
+        "were not counted in time (--rate-trial-time)",
         (double)run->o->rate_trial_time / 1e9, REPEATS + 1);
     return fail_run(run, &err);
 }

@@ -395,7 +395,7 @@ int sb_run_parallel(struct sb_workload *w, const char *command,
         if (res->unjoined)
             sb_log(SB_LOG_WARNING,
                 "%u of %u users of '%s' are still busy; exiting without them; "
-                "what they created is not removed",
+                "the objects that they created are not removed",
                 sb__run_busy(run), run->users, command);
         else
             sb__worker_join_ended(run);

@@ -173,10 +173,9 @@ static const struct sb_opt rate_options[] = {
         .min = 0,
         .max = 1e7,
         .flags = SB_OPT_COMMON | SB_OPT_RATE,
-        .help = "average transactions rate, fractions allowed. 0 for "
-                "unlimited rate, 80% for a share of the maximum, which is "
-                "measured first, max for the highest rate that keeps "
-                "--rate-limit" },
+        .help = "average transactions rate, fractions allowed; 0: no limit; "
+                "80%: this share of the maximum rate, which is measured first; "
+                "max: the highest rate at which --rate-limit is kept" },
     { .name = "rate-limit",
         .type = SB_OPT_STRING,
         .offset = AT(rate_limit),
@@ -217,7 +216,7 @@ static const struct sb_opt rate_options[] = {
         .max = 100,
         .flags = SB_OPT_YIELDS,
         .help = "with --rate=max: the search ends when the rate is known to "
-                "this many percent" },
+                "within this many percent" },
     { .name = "stages",
         .type = SB_OPT_STRING,
         .offset = AT(stages_text),
@@ -238,12 +237,11 @@ static const struct sb_opt rate_options[] = {
         .def = "auto",
         .choices = pace,
         .flags = SB_OPT_YIELDS,
-        .help =
-            "with --rate: how to wait for the next event; 'auto' sleeps "
-            "and busy-waits for the time by which timers of this machine "
-            "are late, 'sleep' only sleeps, 'spin' busy-waits longer. "
-            "If users share workers, 'spin' is the same as 'auto', and "
-            "all waits for a time, such as --think-time, use this setting" },
+        .help = "with --rate: how to wait for the next event; 'auto' sleeps, "
+                "then busy-waits for the time by which timers of this machine "
+                "are late, 'sleep' only sleeps, 'spin' busy-waits longer. If "
+                "users share workers, 'spin' is the same as 'auto', and all "
+                "waits for a time, such as --think-time, use this setting" },
     { .name = "think-time",
         .type = SB_OPT_STRING,
         .offset = AT(think_time),
@@ -272,13 +270,12 @@ static const struct sb_opt worker_options[] = {
         .offset = AT(workers),
         .def = "auto",
         .flags = SB_OPT_YIELDS,
-        .help = "number of operating system threads that run the users given "
-                "by --threads, 'processors' for one per processor, 'users' for "
-                "a thread of its own for each user, or 'auto': 'processors' "
-                "from 8 users per processor on with PostgreSQL and MongoDB, "
-                "256 with MySQL and MariaDB, and at least 64 with a script of "
-                "your own, which must not contain functions that block; "
-                "otherwise 'users'" },
+        .help = "number of operating system threads that run the users; "
+                "'processors': one per processor; 'users': one per user; "
+                "'auto': 'processors' if there are at least 8 users per "
+                "processor (PostgreSQL, MongoDB) or 256 (MySQL, MariaDB), and "
+                "at least 64 for your own scripts, which must not contain "
+                "functions that block; otherwise 'users'" },
     { .name = "event-loop",
         .type = SB_OPT_ENUM,
         .offset = AT(event_loop),
@@ -460,8 +457,8 @@ static int too_few(const struct sb_run_opts *o, struct sb_err *err)
         users = n > users ? n : users;
     }
     return sb_err_set(err, SB_EUSAGE,
-        "--mix-by=users: %lld users are too few for each workload to have one; "
-        "with these weights the minimum is --threads=%u",
+        "--mix-by=users: %lld users are too few for one user per workload; "
+        "with these weights, the minimum is --threads=%u",
         (long long)o->threads, users);
 }
 

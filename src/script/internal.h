@@ -201,10 +201,9 @@ static inline void sb__state_enter(struct sb__state *st)
     if (vm->watch)
         vm->watch(st);
     if (st->fiber)
-        sb_fiber_pin(st->fiber,
-            "a script waited in a function that it called by its FFI, with "
-            "users that share a Lua state (--workers=users gives each its "
-            "own)");
+        sb_fiber_pin(st->fiber, "a script called through the FFI a function "
+                                "that waits, but its users share a Lua state "
+                                "(--workers=users gives each user its own)");
 }
 
 static inline void sb__state_leave(struct sb__state *st)

@@ -60,7 +60,7 @@ static void put_cdata(lua_State *L, struct writer *w)
     }
     // ffi.istype() is also true for the type itself: "ctype<int64_t>".
     if (!text || (text[0] != '-' && (text[0] < '0' || text[0] > '9'))) {
-        w->why = "it contains cdata that is no 64-bit integer";
+        w->why = "it contains cdata other than 64-bit integers";
     } else if (is_unsigned) {
         sb_wire_put(&w->b, UINT64);
         sb_wire_put(&w->b, strtoull(text, NULL, 10));

@@ -934,7 +934,7 @@ static int body(struct sb__state *st, struct sb_err *err)
     if (rc == LUA_ERRSYNTAX && s->hidden) {
         sb_err_set(err, SB_ESCRIPT,
             "%s in the current folder is not a Lua script (%.200s); to run the "
-            "installed workload of that name, give its path: %s",
+            "installed workload with this name, give its path: %s",
             s->path, sb__error_text(L, true), s->hidden);
         lua_settop(L, 0);
         return SB_ESCRIPT;

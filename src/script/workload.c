@@ -171,7 +171,7 @@ static void look_again(struct sb_script *s, struct sb__state *st)
 
     if (why && decide(s, SB__ALONE) == SB__SHARES)
         sb_log(SB_LOG_WARNING,
-            "%s, user %u: %s, which others see that share its Lua state "
+            "%s, user %u: %s; this affects all users that share its Lua state "
             "(--workers=users gives each user its own)",
             s->path, st->tid, why);
     lua_settop(st->L, 0);

@@ -161,7 +161,7 @@ If it fails alone, there is no run.
 If the run ends first, the command is stopped.
 
   $ sysbench e.lua --time=1 --beside='sleep 3600' --report=none,json=r.json run
-  WARNING: --beside: sleep was stopped, because the run ended before it
+  WARNING: --beside: sleep was stopped, because the run ended first
   $ of 'b["command"]["stopped"], b["command"]["seconds"] < 60'
   True True
 
@@ -191,7 +191,7 @@ An interrupted run stops the command, too, also while it runs alone.
   >     --beside-start=0 --report=none run &
   $ while ! [ -s pid ]; do sleep 0.05; done; kill -INT $!; wait $!
   SIGINT: stopping once the events in progress have ended; a second signal exits at once.
-  WARNING: --beside: echo was stopped, because the run ended before it
+  WARNING: --beside: echo was stopped, because the run ended first
   [130]
   $ kill -0 "$(cat pid)" 2>/dev/null
   [1]
@@ -211,7 +211,7 @@ period, and reports are written.
   >     --beside='trap "touch term" TERM; echo $$ >pid; while :; do sleep 0.05; done' \
   >     run &
   $ while ! [ -e term ]; do sleep 0.05; done; kill -INT $!; wait $!
-  WARNING: --beside: trap was stopped, because the run ended before it
+  WARNING: --beside: trap was stopped, because the run ended first
   [130]
   $ of 'b["command"]["signal"], b["command"]["stopped"], r["end"]["reason"]'
   9 True limit

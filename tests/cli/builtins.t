@@ -114,7 +114,7 @@ A container that forbids io_uring: a filter that makes io_uring_setup() fail wit
 A block that is greater than the total would not be transferred once.
 
   $ sysbench memory run --memory-block-size=2M --memory-total-size=1M 2>&1 >out
-  FATAL: --memory-block-size=2097152 is greater than --memory-total-size=1048576: not one block would be transferred
+  FATAL: --memory-block-size=2097152 is greater than --memory-total-size=1048576: no block would be transferred
   [1]
 
 seqwr creates the files again, and says so if there are some.
@@ -122,7 +122,7 @@ seqwr creates the files again, and says so if there are some.
   $ seq="--file-num=1 --file-total-size=64K"
   $ sysbench fileio prepare $seq --verbosity=2
   $ sysbench fileio run $seq --file-test-mode=seqwr --events=1 2>&1 >out
-  WARNING: seqwr truncates the existing files, such as test_file.0, and writes them again: run 'prepare' before another mode
+  WARNING: seqwr truncates the existing files, such as test_file.0, and writes them again: run 'prepare' again before using another mode
   $ sysbench fileio run $seq --file-test-mode=seqrd --events=1 2>&1 >out | sed 's/.*Did you/Did you/'
   Did you run 'prepare' with different --file-total-size or --file-num values, or 'run' with --file-test-mode=seqwr, which truncates the files?
   $ sysbench fileio cleanup $seq --verbosity=2
@@ -132,10 +132,10 @@ Options without an effect, and a run without events.
 
   $ warnings() { sysbench "$@" run 2>&1 | grep WARNING; }
   $ warnings memory --memory-total-size=1M --events=3 --warmup-time=1
-  WARNING: --events has no effect on the built-in test 'memory': its own options set how much it does
+  WARNING: --events has no effect on the built-in test 'memory': its own options limit its events
   WARNING: --warmup-time has no effect on the built-in test 'memory'
   $ warnings mutex --mutex-locks=1 --events=3
-  WARNING: --events has no effect on the built-in test 'mutex': its own options set how much it does
+  WARNING: --events has no effect on the built-in test 'mutex': its own options limit its events
   $ warnings mutex --mutex-locks=1
   [1]
   $ warnings cpu --rate=0.01 --time=0.1 --rand-seed=1 | sed 's/in [0-9.]* s/in N s/'

@@ -44,7 +44,7 @@ A difference, both ways. The exit status is 3 if B is slower.
   $ grep Verdict out
   Verdict: B is slower than A: throughput -10.* (glob)
   $ grep '^Two' out
-  Two single runs: how much runs of the same thing differ is unknown; a deviation of 1 % is assumed (--run-deviation). Repeat the runs to be sure.
+  Two single runs: the deviation between repeated runs is unknown; 1 % is assumed (--run-deviation). Repeat the runs to be sure.
   $ sysbench compare b1.json a1.json | grep Verdict
   Verdict: B is faster than A: throughput +11.* (glob)
 
@@ -271,7 +271,7 @@ Nothing is decided if the text cannot be written. The text explains its verdicts
   $ sysbench compare a1.json b1.json >/dev/full
   FATAL: cannot write to standard output: No space left on device
   [1]
-  $ sysbench compare a1.json a2.json | grep -c 'take into account how many'
+  $ sysbench compare a1.json a2.json | grep -c 'corrected for their number'
   1
   $ sysbench compare a1.json, b1.json
   FATAL: the name of a result file is empty

@@ -78,13 +78,13 @@ The null driver stores nothing: neither ddl nor the command check of any workloa
 a meaning.
 
   $ for command in prepare run cleanup; do
-  >     sysbench ddl --db-driver=null --verbosity=1 $command 2>&1 | grep -o 'ddl needs.*'
+  >     sysbench ddl --db-driver=null --verbosity=1 $command 2>&1 | grep -o 'ddl requires.*'
   > done | uniq -c
-        3 ddl needs a database: the null driver stores nothing
+        3 ddl requires a database; the null driver stores no data
   $ for workload in ddl crud json ycsb failover tpcc iibench oltp_read_write oltp_0_4; do
   >     sysbench $workload --db-driver=null --verbosity=1 check 2>&1
   > done | uniq -c
-        9 FATAL: the command check needs a database: the null driver stores nothing
+        9 FATAL: the command check requires a database; the null driver stores no data
 
 A run begins with what exists.
 
@@ -191,11 +191,11 @@ What a killed run leaves.
 
   $ sqlite3 sbtest.sqlite 'ALTER TABLE sbtest1 ADD COLUMN ddl_column INTEGER'
   $ ddl check --action=alter --verbosity=1
-  FATAL: sbtest1: there is a column ddl_column, which a run left; the command cleanup drops it
+  FATAL: sbtest1: there is a column ddl_column, left by a run; the command cleanup drops it
   [1]
   $ sqlite3 sbtest.sqlite 'CREATE INDEX ddl_sbtest1 ON sbtest1(pad)'
   $ ddl run --action=alter --verbosity=1
-  FATAL: sbtest1: there is an index ddl_sbtest1 on pad, which a run left or which is not of this workload; the command cleanup drops ddl_sbtest1
+  FATAL: sbtest1: there is an index ddl_sbtest1 on pad, left by a run or not created by this workload; the command cleanup drops ddl_sbtest1
   [1]
   $ ddl cleanup --action=alter --verbosity=1
   Dropping index 'ddl_sbtest1' of 'sbtest1'...

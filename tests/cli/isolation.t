@@ -447,7 +447,7 @@ the name of the function is not in the code, calling it ends the program.
   > function event() end
   > END
   $ sysbench late.lua --threads=8 --workers=1 --events=80 --time=0 --report=none run
-  WARNING: late.lua, user 3: it changes string, which others see that share its Lua state (--workers=users gives each user its own)
+  WARNING: late.lua, user 3: it changes string; this affects all users that share its Lua state (--workers=users gives each user its own)
   $ cat >loop.lua <<'END'
   > local ffi, more_events = require("ffi"), "sb_more_events"
   > function thread_run(id)
@@ -464,7 +464,7 @@ the name of the function is not in the code, calling it ends the program.
   $ sed -i 's/"sb_more_events"/"sb_more" .. "_events"/' loop.lua
   $ sysbench loop.lua --db-driver=null --null-latency=1ms --threads=8 --workers=1 \
   >     --rate=100 --events=80 --time=0 --report=none run
-  FATAL: a script waited in a function that it called by its FFI, with users that share a Lua state (--workers=users gives each its own)
+  FATAL: a script called through the FFI a function that waits, but its users share a Lua state (--workers=users gives each user its own)
   [1]
 
 LuaJIT drops all compiled code of a state if a script compiles too much; --debug says so.

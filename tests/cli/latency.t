@@ -106,7 +106,7 @@ Clocks that move against each other: no offset fits all round trips.
   $ DRIFT=100000 far
   [1]
   $ sed 's/least [0-9]*/least N/; s/^.*failed: //' err
-  latency: the clocks of client and server moved against each other by at least N us during 50 round trips, so there is no offset to use
+  latency: the offset between the clocks of client and server changed by at least N us during 50 round trips, so it cannot be determined
   $ far --same-clock
   [1]
   $ sed 's/between [0-9]* and [0-9]*/between A and B/; s/^.*failed: //' err

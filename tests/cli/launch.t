@@ -68,7 +68,7 @@ Errors of the launcher are reported, and finished runs are kept.
   $ head -1 err
   this process gets no settings on standard input: a launcher (--launch) must connect it with rank 0, and belong to an MPI that sysbench was built with
   $ echo e.lua | sysbench --setup-from-stdin
-  this is sysbench *, but the process that gives it settings is another program (glob)
+  this process is sysbench *, but its settings are from another program (glob)
   [1]
   $ sysbench e.lua --launch=env prepare 2>&1 >/dev/null
   --launch only applies to the command run, not to prepare

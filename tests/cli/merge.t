@@ -206,7 +206,7 @@ Runs one after the other, a file that cannot be written.
   $ sleep 1.2
   $ run --threads=1 --events=1 --report=none,json=b.json
   $ sysbench merge a.json b.json >/dev/null
-  WARNING: the runs were not at the same time: rates refer to the * s from the first start to the last end (glob)
+  WARNING: the runs did not run at the same time: rates refer to the * s from the first start to the last end (glob)
   $ sysbench merge a.json b.json --output=no/sum.json
   WARNING: * (glob)
   FATAL: cannot write no/sum.json: No such file or directory

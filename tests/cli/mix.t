@@ -379,7 +379,7 @@ Errors.
   edit.sqlite-db=x.db
   edit.db-driver=sqlite
   $ mix --mix=view.lua:8,edit --mix-by=users --threads=4
-  --mix-by=users: 4 users are too few for each workload to have one; with these weights the minimum is --threads=5
+  --mix-by=users: 4 users are too few for one user per workload; with these weights, the minimum is --threads=5
   [1]
   $ mix --mix=view.lua:8,edit --mix-by=users --stages='threads=1..4 for 1s'
   --mix-by=users: the users of the stages are too few for the workload 'edit' to have one in any of them
@@ -393,10 +393,10 @@ Errors.
   Invalid value for the 'stages' option: stage 1, character 1, 'mix=view:1/other:2': 'other' is not in --mix, which has view, edit
   [1]
   $ sysbench --mix=view.lua edit.lua run >out
-  --mix names the workloads: 'edit.lua' cannot be given, too
+  --mix and the test 'edit.lua' cannot be combined
   [1]
   $ sysbench --mix=view.lua prepare run >out
-  --mix names the workloads, and one command follows: 'prepare run' cannot be given
+  --mix already names the workloads; only a command may follow, not 'prepare run'
   [1]
   $ sysbench --mix=view.lua,edit check >out
   no workload of --mix implements the 'check' command.
@@ -440,7 +440,7 @@ A sweep over a mix. The commands between the runs are those of its workloads.
   2
   $ sysbench --mix=note.lua:3,edit --db-driver=null --threads=2 --events=20 \
   >     --sweep=mix-by=events,users run >out
-  --mix-by=users: 2 users are too few for each workload to have one; with these weights the minimum is --threads=3
+  --mix-by=users: 2 users are too few for one user per workload; with these weights, the minimum is --threads=3
   [1]
   $ grep '^\[' out
   [1]

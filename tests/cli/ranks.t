@@ -234,7 +234,7 @@ Wrong options.
   --threads-per-rank and --rank-weight cannot be combined: the first gives all ranks the same number of threads
   [1]
   $ one s.lua --ranks=2 --rank=1 --beside=true --beside-alone 2>&1 >/dev/null
-  --beside-alone cannot be combined with several ranks: the other ranks would be running
+  --beside-alone cannot be combined with several ranks: the other ranks would run while the command runs without load
   [1]
   $ for w in 'ycsb --workload=d' 'ingest --batch-size=2000' 'bulk_insert --tables=1' crud; do
   >     one $w --ranks=2 --rank=1 --threads=4 --db-driver=null 2>&1 >/dev/null |

@@ -191,7 +191,7 @@ An interval that ends above the maximum of a closed loop, or at a bound of the s
       The interval ends above the maximum of a closed loop, but no trial there kept the limit.
   $ bounds 600 '[1, 600]' 550
       95% confidence interval:             400.00 to 600.00 per sec., to the highest rate of the search
-      1 trial above the maximum of a closed loop kept the limit: it was measured too low.
+      1 trial above the maximum of a closed loop kept the limit: the measured maximum is too low.
 
 Operations can be limited, too, and all limits must be kept.
 

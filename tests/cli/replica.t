@@ -114,7 +114,7 @@ A replica that is behind before the run counts as behind from the start of the r
   greatest lag at least 0
   $ sqlite3 copy.sqlite "UPDATE heartbeat SET beat = 1000000"
   $ replica run 2>&1 | sed -n '/FATAL/s/primary is [0-9]*/primary is N/p'
-  FATAL: replica 1 (db=copy.sqlite) has heartbeat 1000000, but the last one of the primary is N: it is no replica of it
+  FATAL: replica 1 (db=copy.sqlite) has heartbeat 1000000, but the last one of the primary is N: it does not replicate from this primary
   $ copy heartbeat
 
 Beside a load.
@@ -157,7 +157,7 @@ Errors.
   $ replica --replica-options=db=none/x run 2>&1 | cut -c 1-77
   FATAL: replica 1 (db=none/x) cannot be reached: cannot open database 'none/x'
   $ replica --replica-options=db=empty.sqlite run
-  FATAL: replica 1 (db=empty.sqlite) has no row 1 in table heartbeat: it is no replica, or far behind
+  FATAL: replica 1 (db=empty.sqlite) has no row 1 in table heartbeat: it does not replicate from the primary, or is far behind
   [1]
   $ replica --replica-port=1,2 run
   FATAL: replica: 2 replicas need at least 3 threads, not 2

@@ -382,7 +382,7 @@ symbolic link is followed.
   $ sysbench cpu --events=3 --report=json=- run 2>err >only.json
   $ "$check" only.json
   $ cat err
-  The text report is omitted, because standard output has another one (--report=none,... hides this message, --report=text,... prints both)
+  The text report is omitted, because another report is written to standard output (--report=none,... hides this message, --report=text,... prints both)
   $ sysbench cpu --events=3 --report=text,json=- run | grep -c -e '^General' -e '"runs"'
   2
   $ sysbench cpu --events=3 --report=none,json=- run >/dev/full

@@ -398,9 +398,9 @@ nothing.
   $ echo 'return' >mine.lua
   $ hides() { sysbench "$@" --db-driver=null 2>&1 | sed -e '1,2d' -e 's, /[^ ]*/, DIR/,'; }
   $ hides json run
-  FATAL: json in the current folder is not a Lua script (json:1: unexpected symbol near '{'); to run the installed workload of that name, give its path: DIR/json.lua
+  FATAL: json in the current folder is not a Lua script (json:1: unexpected symbol near '{'); to run the installed workload with this name, give its path: DIR/json.lua
   $ hides ycsb run
-  FATAL: ycsb in the current folder is not a Lua script (ycsb:1: unexpected symbol near 'char(127)'); to run the installed workload of that name, give its path: DIR/ycsb.lua
+  FATAL: ycsb in the current folder is not a Lua script (ycsb:1: unexpected symbol near 'char(127)'); to run the installed workload with this name, give its path: DIR/ycsb.lua
   $ hides crud run
   FATAL: cannot find the event() function in crud, a file of the current folder that hides the workload DIR/crud.lua
   $ hides vector prepare

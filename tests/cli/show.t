@@ -322,7 +322,7 @@ text, and not ten times as much.
   [1]
   $ echo '{"format": "sysbench-result", "version": 99, "runs": [], "more": 1}' >new.json
   $ sysbench show new.json
-  WARNING: new.json is a result file of version 99; this program reads version 1 and ignores what is new
+  WARNING: new.json is a result file of version 99; this program reads version 1 and ignores newer members
   FATAL: new.json has no runs
   [1]
 

@@ -158,6 +158,6 @@ Errors in them.
   values.sql:1: date("2023-02-29", "2024-01-01"): '2023-02-29' is not a date such as 2026-01-31
   values.sql:1: date("2024-01-02", "2024-01-01"): two dates are required, the earlier one first, as in ("2026-01-01", "2026-12-31")
   values.sql:1: text(5): the minimum and the maximum length are required, as in (1, 20); at most 65536
-  values.sql:1: decimal(1, 2): a minimum, a maximum and the number of digits after the point are required, as in (0.01, 99.99, 2); 15 digits are possible
+  values.sql:1: decimal(1, 2): a minimum, a maximum and the number of digits after the point are required, as in (0.01, 99.99, 2); at most 15 digits
   values.sql:1: uuid(4): it has no arguments
   values.sql:1: the share after null must be a number from 0 to 1, not '7'

@@ -85,5 +85,5 @@ A small stack of the main thread is raised, if the system allows it, or named.
   >     grep events:
       total number of events:              10
   $ (ulimit -s 128; sysbench --version)
-  FATAL: the stack is limited to 128 KiB (ulimit -s): at least 256 KiB are necessary
+  FATAL: the stack is limited to 128 KiB (ulimit -s): the minimum is 256 KiB
   [1]

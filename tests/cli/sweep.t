@@ -376,7 +376,7 @@ when the sweep is resumed.
   $ remove 'rm -r s.json.sweep'
   [1/3] FIGURES
   [2/3] FIGURES
-  FATAL: s.json.sweep was removed or replaced during the sweep: only the lines above have the results of its runs
+  FATAL: s.json.sweep was removed or replaced during the sweep: the results of its runs are only in the lines above
   [1]
   $ ls s.json.sweep
   ls: cannot access 's.json.sweep': No such file or directory
@@ -734,7 +734,7 @@ What cannot be swept is found before the first run.
   $ wrong --sweep=threads=1,many
   Invalid value for the 'threads' option: 'many' (must be a whole number)
   $ wrong --sweep=threads=1,2 --threads=4
-  --threads is given, and it is also swept: use one of both
+  --threads is given, and it is also swept: use only one of them
   $ wrong --sweep=threads=1,2 --sweep=threads=4
   --sweep: --threads is swept twice
   $ wrong --sweep=report=text
@@ -744,7 +744,7 @@ What cannot be swept is found before the first run.
   $ wrong --repeat=0
   Invalid value for the 'repeat' option: '0' (the minimum is 1)
   $ wrong --num-threads=4 --sweep=threads=1,2
-  --num-threads is given, and --threads is also swept: use one of both
+  --num-threads is given, and --threads is also swept: use only one of them
   $ wrong --sweep=mysql-password=a,b
   --sweep: the value of --mysql-password is a secret, which cannot be swept
   $ wrong --sweep=threads=1,2 --sweep-before=nosuch
@@ -756,7 +756,7 @@ What cannot be swept is found before the first run.
   $ wrong --rate=max --sweep='rate-limit=p99<1ms,p99' | cut -d: -f1
   --rate-limit
   $ wrong --sweep=threads=1,2 --stages='threads=4 for 1s; for 1s'
-  --threads is swept, but --stages sets it, too, so the runs would not have the swept values: set it in one of both
+  --threads is swept, but --stages sets it, too, so the runs would not have the swept values: use only one of them
   $ wrong --sweep=label2=x --sweep=threads=1,2 --stages='rate=9 for 1s; threads=..4 for 1s' | cut -d, -f1
   --threads is swept
   $ wrong --sweep=rate=100,200 --stages='rate=50% for 1s; rate=50%..300 for 1s'
@@ -805,7 +805,7 @@ In a config file, --sweep does not apply to other commands.
   $ printf 'sweep = threads=1,2\nevents = 1\n' >c.cnf
   $ sysbench e.lua --config-file=c.cnf prepare >/dev/null
   $ sysbench e.lua --config-file=c.cnf --threads=3 run 2>&1 | tail -1
-  --threads is given, and it is also swept: use one of both
+  --threads is given, and it is also swept: use only one of them
   $ sysbench e.lua --config-file=c.cnf run | grep -c '^\['
   2
 

@@ -112,7 +112,7 @@ after each deck. Weights that are no numbers of cards are probabilities.
   stock_level 2
   $ sb --events=46 --time=0 --payment=2.5 --pipeline --threads=2 run 2>&1 \
   >     >report | sed '/^found nothing/d; s/^WARNING: //'
-  2 threads share 1 warehouse(s): the result is mainly the time that payments wait for each other
+  2 threads share 1 warehouse(s): the result mainly measures lock waits of payments
   $ sed -n '/^Statements/p' report
   Statements: one by one (this database has no pipelines)
 
@@ -162,7 +162,7 @@ An empty table counts as a table of size 0.
   >     cat out; }
   $ delete "tpcc1_item WHERE i_id < 90"
   $ fails --time=0 --events=200
-  tpcc1_item lacks a row: do --warehouses, --items and --customers have the values of prepare?
+  tpcc1_item lacks a required row: use the same --warehouses, --items and --customers as for prepare
   $ delete tpcc1_item
   $ fails
   --items is 100, but prepare created 0

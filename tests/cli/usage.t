@@ -292,7 +292,7 @@ option that only the other one has, the error says so.
 --new-workload writes a new file only.
 
   $ sysbench --new-workload=tpl
-  tpl.lua is a workload to change. Try it:
+  Created the workload tpl.lua. To try it:
     sysbench tpl.lua --db-driver=sqlite --sqlite-db=tpl.db prepare
     sysbench tpl.lua --db-driver=sqlite --sqlite-db=tpl.db run
   $ head -5 tpl.lua | tail -1

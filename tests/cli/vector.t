@@ -11,7 +11,7 @@ run third_party/get-sqlite-vec once; otherwise this test is skipped.
   >     grep FATAL
   FATAL: --sqlite-vec: cannot load the extension: /missing.so: cannot open shared object file: No such file or directory
   $ sysbench vector --db-driver=null run 2>&1 | grep FATAL
-  FATAL: vector needs a database: the null driver stores nothing
+  FATAL: vector requires a database; the null driver stores no data
   $ sysbench vector --db-driver=sqlite --k=7 --neighbours=5 run 2>&1 |
   >     grep FATAL
   FATAL: --k must not be more than --neighbours, which is 5

@@ -69,4 +69,4 @@ The disk is full: the run goes on, says so once, and fails.
   total number of events
   status 1
   $ grep -v -e 'Live view' -e 'the charts library is missing' err
-  ALERT: --report=web: cannot keep the figures of an interval: File too large; the run continues, and this report lacks intervals
+  ALERT: --report=web: cannot keep the figures of an interval: File too large; the run continues, and intervals are missing in this report

@@ -27,7 +27,7 @@ sysbench.cmdline.options = {
       0, min = 0, max = 1e9},
    start_after = {"Seconds from the start of the run to the first connection",
       0, min = 0, max = 1e9},
-   hold = {"What held connections do: idle, or used (each event executes " ..
+   hold = {"Use of held connections: idle, or used (each event executes " ..
       "--query on the next one of its user)", "idle",
       values = {"idle", "used"}},
    hold_time = {"Seconds for which the connections are held after the last " ..

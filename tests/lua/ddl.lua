@@ -34,14 +34,14 @@ sysbench.cmdline.options = options.with_table_options{
       values = {"tables", "alter"}},
    schemas = {"Number of schemas", 4, int, min = 1, max = 100000},
    tables_per_schema = {"Tables per schema", 25, int, min = 1, max = 1000000},
-   unique_keys = {"Unique keys of each table beside the primary key", 1, int,
-      min = 0, max = 30},
+   unique_keys = {"Unique keys of each table in addition to the primary key", 1,
+      int, min = 0, max = 30},
    schema_name = {"Prefix of the names of the schemas; their numbers are " ..
       "appended", "ddl", nil, schema_name},
    phases = {"create or drop, or both in this order; by default both, " ..
       "and drop is first if the tables exist", {}},
-   rounds = {"How often everything is created and dropped; 0: until the end " ..
-      "of the run", 1, int, min = 0, max = 1e9},
+   rounds = {"Number of rounds, each with all phases; 0: until the end of " ..
+      "the run", 1, int, min = 0, max = 1e9},
    tables = {"Tables that --action=alter may change: the first user changes " ..
       "the first one, and so on", 1, int, min = 1, max = 1e6},
    table_name = {"Prefix of the names of the tables for --action=alter",
@@ -363,14 +363,14 @@ local function require_unchanged(con, d, opt, n)
    local name, found = altered_name(opt, n), find_changes(con, d, opt, n)
    local index = d.index_of and con:query_row(d.index_of:format(name, INDEXED))
    if index then
-      error(string.format("%s: there is an index %s on %s, which a run " ..
-         "left or which is not of this workload; the command cleanup " ..
-         "drops %s", name, index, INDEXED, index_name(opt, n)), 0)
+      error(string.format("%s: there is an index %s on %s, left by a run or " ..
+         "not created by this workload; the command cleanup drops %s",
+         name, index, INDEXED, index_name(opt, n)), 0)
    elseif found.index then
-      error(string.format("%s: there is an invalid index %s, which a run " ..
-         "left; the command cleanup drops it", name, index_name(opt, n)), 0)
+      error(string.format("%s: there is an invalid index %s, left by a run; " ..
+         "the command cleanup drops it", name, index_name(opt, n)), 0)
    elseif found.column then
-      error(string.format("%s: there is a column %s, which a run left; " ..
+      error(string.format("%s: there is a column %s, left by a run; " ..
          "the command cleanup drops it", name, COLUMN), 0)
    end
 end

@@ -32,7 +32,7 @@ sysbench.cmdline.options = options.with_table_options{
    verify = {"Verify after the run that all acknowledged writes are stored " ..
       "once", true},
    verify_wait = {"Seconds to wait for a server that accepts writes, to " ..
-      "verify those of the run", 60, int, min = 0, max = 86400},
+      "verify the writes of the run", 60, int, min = 0, max = 86400},
    record = {"File: run writes to it which writes were acknowledged; check " ..
       "verifies them", ""},
    -- An option of the program, which is off for other workloads.
@@ -513,8 +513,8 @@ local function create_metrics()
    failing_users = sysbench.metric("failing", {kind = "gauge", unit = "users",
       help = "users whose last transaction failed"})
    outage_durations = sysbench.metric("outage", {kind = "distribution",
-      unit = "ms", help = "time of a user from the start of its first " ..
-      "transaction that failed to its next success"})
+      unit = "ms", help = "time from the start of a user's first failed " ..
+      "transaction to the user's next successful one"})
 end
 
 -- last: the last write that is stored. If the user has been in this run before

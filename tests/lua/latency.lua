@@ -78,7 +78,7 @@ end
 local function check(opt, drv)
    local text = texts(drv)
    if #opt.probes == 0 then
-      error("--probes names none; there are " .. table.concat(NAMES, ", "), 0)
+      error("--probes is empty; available: " .. table.concat(NAMES, ", "), 0)
    end
    for _, name in ipairs(chosen(opt, text)) do
       if not text[name] then
@@ -190,9 +190,9 @@ local function calibrate(opt, drv)
    probe:disconnect()
    table.sort(trips)
    if least > greatest then
-      error(("latency: the clocks of client and server moved against each " ..
-         "other by at least %.0f us during %d round trips, so there is no " ..
-         "offset to use"):format(least - greatest, opt.calibrations), 0)
+      error(("latency: the offset between the clocks of client and server " ..
+         "changed by at least %.0f us during %d round trips, so it cannot " ..
+         "be determined"):format(least - greatest, opt.calibrations), 0)
    end
    return least, greatest, trips, server
 end

@@ -24,13 +24,14 @@ sysbench.cmdline.options = options.with_table_options{
       options.validate_table_name},
    replica_host = {"Hosts of the replicas, separated by commas; other " ..
       "options for the connection are those of the primary", ""},
-   replica_port = {"Their ports; the last one is used for all others", ""},
+   replica_port = {"Ports of the replicas; the last one also applies to the " ..
+      "remaining hosts", ""},
    replica_options = {"More options of the driver for connections to " ..
       "replicas, separated by blanks: user=u password=p", ""},
    heartbeat_interval = {"Seconds between two heartbeats", 0.05, double,
       min = 0, max = 3600},
-   look_interval = {"Seconds between two looks at the replica", 0.005, double,
-      min = 0, max = 3600},
+   look_interval = {"Seconds between two reads of the heartbeat on the " ..
+      "replica", 0.005, double, min = 0, max = 3600},
    caught_up = {"A replica has caught up when its lag is at most this " ..
       "number of seconds", 0.5, double, min = 0, max = 86400},
    catch_up_wait = {"Seconds to wait after the run until the replicas " ..
@@ -395,8 +396,8 @@ local function begin()
       r.seen = r.shared.seen:last()
       if r.seen > first then
          error(("%s has heartbeat %.0f, but the last one of the primary is " ..
-            "%.0f: it is no replica of it"):format(name_of(opt, r.n), r.seen,
-            first), 0)
+            "%.0f: it does not replicate from this primary"):format(
+            name_of(opt, r.n), r.seen, first), 0)
       elseif r.seen < first then
          r.shared.late:raise(1)
       end
@@ -521,8 +522,9 @@ local function start_reader()
       seen = found
       shared.seen:raise(found)
    elseif drv:dialect() ~= "null" then
-      error(("%s has no row 1 in table %s: it is no replica, or far behind")
-         :format(name_of(opt, own_number), opt.table_name), 0)
+      error(("%s has no row 1 in table %s: it does not replicate from the " ..
+         "primary, or is far behind"):format(name_of(opt, own_number),
+         opt.table_name), 0)
    end
 end
 

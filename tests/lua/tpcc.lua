@@ -658,8 +658,8 @@ end
 local queries = {} -- the statements with rows
 
 local function raise_no_row(query)
-   error(format("%s lacks a row: do --warehouses, --items and --customers " ..
-      "have the values of prepare?",
+   error(format("%s lacks a required row: use the same --warehouses, " ..
+      "--items and --customers as for prepare",
       expand(query.sql:match("FROM (%$[%a_]+)"), home.set)), 0)
 end
 
@@ -1327,7 +1327,7 @@ local function warn_of_waits()
       opt.terminal_keying + opt.terminal_thinking == 0
    then
       sysbench.warning(format("%d threads share %d warehouse(s): the " ..
-         "result is mainly the time that payments wait for each other",
+         "result mainly measures lock waits of payments",
          opt.threads, rows))
    end
 end

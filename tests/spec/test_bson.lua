@@ -259,8 +259,8 @@ local function errors()
       "unsupported value %(a table%) at v")
    deep.x = deep
    fails("a table inside itself", deep,
-      "more than 100 levels of documents, or a table that contains itself " ..
-      "at x.x.x.x.x.x.x.x%.%.%.%.$")
+      "documents are nested more than 100 levels deep, or a table contains " ..
+      "itself at x.x.x.x.x.x.x.x%.%.%.%.$")
    fails("an array as the document", {1},
       "an array or another value instead of a document at top")
    fails("a number as the document", 5, "a number instead of a document")

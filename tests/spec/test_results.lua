@@ -95,7 +95,7 @@ local function others()
    ignored("return {a = {1, {print}}}", "it contains a function")
    ignored("return {coroutine.create(print)}", "it contains a thread")
    ignored("return {newproxy()}", "it contains a userdata")
-   local cdata = "it contains cdata that is no 64%-bit integer"
+   local cdata = "it contains cdata other than 64%-bit integers"
    for _, text in ipairs{"typeof('int64_t')", "typeof('uint64_t')",
                          "new('int64_t[1]')", "new('int32_t', 5)",
                          "new('struct { int64_t a; }')", "new('double', 1)"} do

@@ -165,14 +165,13 @@ static void answers_wait_for_their_users(void)
 
     CHECK(sb_client_delays_matter(&d, &u, &limits, why, sizeof(why)));
     CHECK_STR(why,
-        "answers waited for their users 20.2 % of the time of events, 0.25 ms "
-        "on average; use more --workers, or more machines for the client");
+        "client delay was 20.2 % of the time of events, 0.25 ms per answer on "
+        "average; use more --workers, or more machines for the client");
     u.cpu = 0.5;
     CHECK(sb_client_delays_matter(&d, &u, &limits, why, sizeof(why)));
-    CHECK_STR(why,
-        "answers waited for their users 20.2 % of the time of events, 0.25 ms "
-        "on average; the workers were idle most of the time, so the script "
-        "blocks them: use --workers=users");
+    CHECK_STR(why, "client delay was 20.2 % of the time of events, 0.25 ms per "
+                   "answer on average; the workers were idle most of the time, "
+                   "because the script blocks them: use --workers=users");
     u.cpu = 1;
     // A server on the same machine may be what keeps the workers waiting.
     u.wait = 0.2;

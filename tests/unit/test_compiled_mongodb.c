@@ -589,7 +589,7 @@ static void rejected_commands(void)
     end(&d)->len--;
     CHECK(strstr(compile_error(&d), "are not a BSON document"));
     nested(300);
-    CHECK(strstr(compile_error(&d), "more than 200 levels of documents"));
+    CHECK(strstr(compile_error(&d), "nested more than 200 levels deep"));
     // Wrong number of values.
     put_text(begin(&d), "find", "t");
     put_arg(&d, "x", 2, NULL);

@@ -111,8 +111,8 @@ static void no_helper_for_too_long(void)
     connect_without_helper(never);
     CHECK(!looking);
     check_error(SB_ECONNECT,
-        "too many other connections were being made for longer than "
-        "--mysql-connect-timeout");
+        "no thread was free to connect within --mysql-connect-timeout, because "
+        "too many other connections were being opened");
 }
 
 static void addresses(void)

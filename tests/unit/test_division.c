@@ -44,9 +44,9 @@ static void few_users_wait_for_their_own(void)
     CHECK(sb_division_matters(&d, why, sizeof(why)));
     CHECK_STR(why,
         "the division among 4 ranks costs about 16.3 ms of the mean response "
-        "time of 25 ms, because users of a rank do not serve the arrivals of "
-        "another (wait by Erlang C: 20 ms with 4 ranks, 3.73 ms with all users "
-        "in one process): give each rank more users (--threads)");
+        "time of 25 ms, because users of one rank cannot serve arrivals of "
+        "another (wait according to Erlang C: 20 ms with 4 ranks, 3.73 ms with "
+        "all users in one process): give each rank more users (--threads)");
 }
 
 static void cost_of_five_percent_matters(void)
@@ -114,7 +114,8 @@ static void one_rank_may_have_more_load_than_users(void)
     CHECK(isinf(d.wait));
     CHECK_NEAR(d.cost, d.lag, 1e-3 * d.lag);
     CHECK(sb_division_matters(&d, why, sizeof(why)));
-    CHECK(strstr(why, "(wait by Erlang C: one has more load than users, ") !=
+    CHECK(strstr(why,
+              "(wait according to Erlang C: one has more load than users, ") !=
           NULL);
 }
 

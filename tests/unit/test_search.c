@@ -215,8 +215,8 @@ static void sentences(void)
     check_sentence(&f, SB_SEARCH_FOUND, "The rate is known to 5.0 %.");
     trial[1].missed = SB_SEARCH_NONE;
     check_sentence(&f, SB_SEARCH_FOUND,
-        "The rate is known to 5.0 %; it is the maximum of these users, which "
-        "the limit does not reduce.");
+        "The rate is known to 5.0 %; this is the maximum rate of these users: "
+        "the limit does not lower it.");
     check_sentence(&f, SB_SEARCH_BELOW,
         "The limit is not kept even at 0.1 per sec., the lowest rate of the "
         "search.");

@@ -103,10 +103,9 @@ static void a_wrong_list_is_named(void)
     CHECK_STR(values("n=1....9"),
         "--sweep: '1....9' is not a range: write A..B or A..B:STEP");
     CHECK_STR(values("n=1K..1M"),
-        "--sweep: '1K..1M' is not a range: both ends need the same unit");
-    CHECK_STR(values("n=1K..9K:2M"),
-        "--sweep: '1K..9K:2M' is not a range: the step needs the unit of the "
-        "ends");
+        "--sweep: '1K..1M' is not a range: both ends must have the same unit");
+    CHECK_STR(values("n=1K..9K:2M"), "--sweep: '1K..9K:2M' is not a range: the "
+                                     "step must have the unit of the ends");
     // Adding 1 changes nothing.
     CHECK_STR(values("n=99999999999999999999..99999999999999999999:1"),
         "--sweep: '99999999999999999999..99999999999999999999:1' is not a "

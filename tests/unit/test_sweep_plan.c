@@ -70,14 +70,14 @@ static void wrong_sweeps_are_named(void)
         { "--sweep=threads=1", "--sweep=threads=2",
             "--sweep: --threads is swept twice" },
         { "--sweep=threads=1", "--threads=4",
-            "--threads is given, and it is also swept: use one of both" },
+            "--threads is given, and it is also swept: use only one of them" },
         { "--sweep=num-threads=1", "--sweep=threads=2",
             "--sweep: --threads is swept twice" },
         { "--sweep=num-threads=1", "--threads=4",
-            "--threads is given, and it is also swept: use one of both" },
+            "--threads is given, and it is also swept: use only one of them" },
         { "--sweep=threads=1", "--num_threads=4",
-            "--num-threads is given, and --threads is also swept: use one of "
-            "both" },
+            "--num-threads is given, and --threads is also swept: use only "
+            "one of them" },
         { "--sweep=db-password=a", "--x",
             "--sweep: the value of --db-password is a secret, which cannot be "
             "swept" },
@@ -85,7 +85,8 @@ static void wrong_sweeps_are_named(void)
             "--sweep: two values of --url differ only in a secret, which "
             "results do not show" },
         { "--sweep=script_option=1", "--script-option=4",
-            "--script-option is given, and it is also swept: use one of both" },
+            "--script-option is given, and it is also swept: use only one of "
+            "them" },
         { "--sweep=report=a", "--x", "--sweep: --report cannot be swept" },
         { "--sweep=sweep-pause=1", "--x",
             "--sweep: --sweep-pause cannot be swept" },

@@ -175,8 +175,8 @@ static void loss_of_the_folder_is_an_error(void)
         SB_ESYS);
     CHECK_INT(sb_sweep_state_settle(&s, 0, 1, false, &f.err), SB_ESYS);
     CHECK_STR(f.err.msg, "m.json.sweep was removed or replaced during the "
-                         "sweep: only the lines above have the results of its "
-                         "runs");
+                         "sweep: the results of its runs are only in the lines "
+                         "above");
     CHECK_INT(unlink("m.json.sweep/lock"), 0);
     CHECK_INT(rmdir("m.json.sweep"), 0); // nothing was written to it
     CHECK_INT(rename("elsewhere", "m.json.sweep"), 0);

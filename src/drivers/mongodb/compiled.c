@@ -414,7 +414,7 @@ static int compile(
 
     if (depth > SB_BSON_DEPTH)
         return sbmo_doc_usage(x->con,
-            "the document has more than %u levels of documents", SB_BSON_DEPTH);
+            "documents are nested more than %u levels deep", SB_BSON_DEPTH);
     rc = add_piece(x, THEN_OPEN, doc + 4, 0);
     sb_walk_begin(&w, doc, len);
     while (rc == 0 && (more = sb_walk_next(&w, &e)) != 0) {

@@ -350,8 +350,8 @@ void sbmo_bson_put_table(
     }
     if (at->depth > DEPTH)
         sbmo_bson_fail(L, at,
-            "more than 100 levels of documents, or a table that contains "
-            "itself",
+            "documents are nested more than 100 levels deep, or a table "
+            "contains itself",
             0, 0);
     luaL_checkstack(L, 10, "document");
     start = sbmo_bson_begin(

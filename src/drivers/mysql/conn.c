@@ -138,7 +138,7 @@ static int check_port(const struct sbmy_conn *c, struct sbmy_place p, MYSQL *my,
     if (port == 0 || port == p.port)
         return 0;
     return sb_err_set(err, SB_ECONNECT,
-        "--mysql-host=localhost means the socket '%s', whose server has port "
+        "--mysql-host=localhost selects the socket '%s', whose server has port "
         "%u, not %u: use --mysql-host=127.0.0.1 or --mysql-socket",
         my->unix_socket, port, p.port);
 }
@@ -266,8 +266,9 @@ static int no_turn(const struct sbmy_conn *c, int rc, struct sb_err *err)
         return was_canceled(err);
     name_place(place_of(c), where, sizeof(where));
     return sb_err_set(err, SB_ECONNECT,
-        "unable to connect to MySQL server %s: too many other connections were "
-        "being made for longer than --mysql-connect-timeout",
+        "unable to connect to MySQL server %s: no thread was free to connect "
+        "within --mysql-connect-timeout, because too many other connections "
+        "were being opened",
         where);
 }
 

@@ -59,10 +59,9 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_STRING,
         AT(password_command),
         .flags = SB_OPT_SECRET | SB_OPT_TEXT,
-        .help =
-            "shell command that prints the password; it is run again when a "
-            "login is refused and, with ';ttl=10m' at its end, before this "
-            "time has passed" },
+        .help = "shell command that prints the password; it is run again after "
+                "a refused login and, if it ends with ';ttl=10m', before that "
+                "time has passed" },
     { .name = "mysql-cleartext-password",
         .type = SB_OPT_BOOL,
         AT(cleartext_password),

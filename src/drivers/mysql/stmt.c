@@ -398,11 +398,10 @@ static int cannot_execute(struct sbmy_conn *c)
 {
     if (!atomic_exchange_explicit(&c->env->as_text, true, memory_order_relaxed))
         c->host->log(3,
-            "mysql: statements are sent as text, because this client library "
-            "would block the other users of a worker if it executed prepared "
-            "statements; users with a thread each (--workers=users), or a "
-            "connection without encryption and compression, use prepared "
-            "statements");
+            "mysql: statements are sent as text, because this client "
+            "library would block the other users of a worker if it executed "
+            "prepared statements; to use prepared statements, set "
+            "--workers=users, or turn off encryption and compression");
     return SB_EUNSUPPORTED;
 }
 

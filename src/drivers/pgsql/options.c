@@ -48,10 +48,9 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct pgsql_opts, password_command),
         .def = "",
         .flags = SB_OPT_SECRET | SB_OPT_TEXT,
-        .help =
-            "shell command that prints the password; it is run again when a "
-            "login is refused and, with ';ttl=10m' at its end, before this "
-            "time has passed" },
+        .help = "shell command that prints the password; it is run again after "
+                "a refused login and, if it ends with ';ttl=10m', before that "
+                "time has passed" },
     { .name = "pgsql-db",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, db),
@@ -126,7 +125,7 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct pgsql_opts, sslcrl),
         .def = "",
         .flags = SB_OPT_FILENAME,
-        .help = "file with the revoked certificates" },
+        .help = "file with the certificate revocation list" },
     { .name = "pgsql-require-auth",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, require_auth),

@@ -243,8 +243,8 @@ function figuresSection(main, c) {
             { text: `${short(c.confidence)} % interval`, n: true },
             { text: "A", n: true }, { text: "B", n: true }], rows, 100),
         h("p", { class: "note" }, "The first figure decides. The verdicts on " +
-            "the others take into account how many there are, their " +
-            "intervals do not."));
+            "the others are corrected for their number; their intervals " +
+            "are not."));
 }
 
 // Documents of earlier versions have no rates of errors.

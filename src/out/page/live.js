@@ -163,8 +163,8 @@ async function live() {
             // What is shown stays: the next answer may be of the same run.
             failures++;
             if (failures >= LIVE_GIVE_UP)
-                liveState("lost", "The program does not answer; what is " +
-                    "shown is what it last reported.");
+                liveState("lost", "The program does not answer. The page " +
+                    "shows the last received figures.");
         }
         await wait();
     }

@@ -107,9 +107,9 @@ function M.index(con, d, name, index, condition, sum, rows, total)
    if tonumber(found) ~= tonumber(rows) or
       tonumber(found_sum or 0) ~= tonumber(total or 0)
    then
-      error(string.format("%s: the index %s finds %s rows and a sum of %s " ..
-         "of %s; the table has %.0f rows and a sum of %.0f", name, index.name,
-         found, found_sum or 0, sum, tonumber(rows) or 0,
+      error(string.format("%s: the index %s finds %s rows with %s as the " ..
+         "sum of %s; the table has %.0f rows and a sum of %.0f", name,
+         index.name, found, found_sum or 0, sum, tonumber(rows) or 0,
          tonumber(total) or 0), 0)
    end
 end

@@ -40,7 +40,7 @@ end
 -- reads the rows that it has stored.
 function M.require_storage(what)
    if sysbench.opt.db_driver == "null" then
-      error(what .. " needs a database: the null driver stores nothing", 0)
+      error(what .. " requires a database; the null driver stores no data", 0)
    end
 end
 

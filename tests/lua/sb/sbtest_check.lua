@@ -327,9 +327,9 @@ local function check_index(con, d, name, column, t)
       "SELECT COUNT(*), SUM(%s) FROM %s WHERE %s >= %d", column,
       d.through(name, index), column, INTEGER_MIN))
    if rows ~= t.rows or (sum or "0") ~= t.sums[column] then
-      damaged(name, "the index %s finds %s rows and a sum of %s of %s; " ..
-         "the table has %s rows and a sum of %s", index, rows, column,
-         sum or 0, t.rows, t.sums[column])
+      damaged(name, "the index %s finds %s rows with %s as the sum of %s; " ..
+         "the table has %s rows and a sum of %s", index, rows, sum or 0,
+         column, t.rows, t.sums[column])
    end
 end
 

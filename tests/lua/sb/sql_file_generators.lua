@@ -66,7 +66,7 @@ function generators.decimal(args, refuse)
       digits % 1 ~= 0 or math.max(-a, b) * unit > 1e15
    then
       refuse("a minimum, a maximum and the number of digits after the point " ..
-         "are required, as in (0.01, 99.99, 2); 15 digits are possible")
+         "are required, as in (0.01, 99.99, 2); at most 15 digits")
    end
    local low, high = math.floor(a * unit + 0.5), math.floor(b * unit + 0.5)
    local format = "%." .. digits .. "f"
