@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/likely.h"
 
 #define SB_HIST_SUB_BITS 10
 #define SB_HIST_SUB      (1u << SB_HIST_SUB_BITS) // buckets per octave
@@ -44,11 +45,12 @@ void sb_hists_free(struct sb_hist *h, unsigned n); // NULL allowed
 // The bucket of a value. Values of 2^48 ns and more are in the last bucket.
 static inline uint32_t sb_hist_index(uint64_t ns)
 {
-    if (ns < 2 * SB_HIST_SUB)
-        return (uint32_t)ns;
-    if (ns >> (SB_HIST_TOP_BIT + 1))
+    unsigned shift = 0;
+
+    if (SB_UNLIKELY(ns >> (SB_HIST_TOP_BIT + 1)))
         return SB_HIST_BUCKETS - 1;
-    unsigned shift = 63 - SB_HIST_SUB_BITS - (unsigned)__builtin_clzll(ns);
+    if (ns >= 2 * SB_HIST_SUB)
+        shift = 63 - SB_HIST_SUB_BITS - (unsigned)__builtin_clzll(ns);
     return (shift << SB_HIST_SUB_BITS) + (uint32_t)(ns >> shift);
 }
 

@@ -177,18 +177,21 @@ bool sb_stats_full(const struct sb_stats *s)
 
 // Call with op_lock held. The histograms of SB_OPS_REST were allocated at the
 // start, so that a run continues without memory for another operation.
-static int op_add(
+static void op_add(
     struct sb_stats *s, const char *name, enum sb_op_kind kind, uint32_t n)
 {
     struct sb_op *op = &s->op[n];
-    struct sb_hist *h = n < SB_OPS_MAX - 1 ? hists_new(s) : NULL;
-    struct sb_op_tally *t = h ? tallies_new(s) : NULL;
+    struct sb_op_tally *t = n < SB_OPS_MAX - 1 ? tallies_new(s) : NULL;
+    struct sb_hist *h = NULL;
 
     assert(n < SB_OPS_MAX && s->others && s->others_tally);
     if (t && kind == SB_OP_WORKLOAD)
         op->workload = lines_alloc(s->users * sizeof(*op->workload));
-    if (!t || (kind == SB_OP_WORKLOAD && !op->workload)) {
-        sb_hists_free(h, s->shards);
+    if (t && (kind != SB_OP_WORKLOAD || op->workload))
+        h = hists_new(s);
+    if (!h) {
+        free(op->workload);
+        op->workload = NULL;
         free(t);
         h = s->others;
         t = s->others_tally;
@@ -203,7 +206,6 @@ static int op_add(
     snprintf(op->name, sizeof(op->name), "%s", name);
     s->op_hash[n] = hash_of(name);
     atomic_store_explicit(&s->nops, n + 1, memory_order_release);
-    return (int)n;
 }
 
 void sb_stats_twin(struct sb_stats *primary, struct sb_stats *twin)
@@ -223,7 +225,8 @@ static int op_add_both(
         return (int)n - 1;
     if (s->twin)
         op_add(s->twin, name, kind, n);
-    return op_add(s, name, kind, n);
+    op_add(s, name, kind, n);
+    return (int)n;
 }
 
 int sb_stats_op(struct sb_stats *s, const char *text, enum sb_op_kind kind)
@@ -274,26 +277,107 @@ void sb_rec_close(struct sb_rec *r)
     }
 }
 
-static void record_later(struct sb_rec *r, uint32_t n)
+struct sb_op_tally *sb_rec_op_tally(const struct sb_rec *r, int op)
+{
+    return &r->stats->op[op].tally[r->user];
+}
+
+// count: of times in the histogram. It is published after the histogram, so it
+// never exceeds what the histogram holds. NULL: there is none.
+static void record_time(struct sb_hist *h, _Atomic uint64_t *sum,
+    _Atomic uint64_t *min, _Atomic uint64_t *max, _Atomic uint64_t *count,
+    uint64_t ns)
+{
+    if (ns < atomic_load_explicit(min, memory_order_relaxed))
+        atomic_store_explicit(min, ns, memory_order_relaxed);
+    if (ns > atomic_load_explicit(max, memory_order_relaxed))
+        atomic_store_explicit(max, ns, memory_order_relaxed);
+    sb_tally_add(sum, ns);
+    sb_hist_record(h, ns);
+    if (count)
+        sb_tally_publish(count, 1);
+}
+
+static void record_service(struct sb_rec *r, uint64_t ns)
 {
     struct sb_tally *t = &r->tally;
-    uint64_t events = 0;
 
+    record_time(r->service, &t->service_ns, &t->service_min, &t->service_max,
+        &t->recorded, ns);
+}
+
+void sb_rec_event(
+    struct sb_rec *r, uint64_t arrival, uint64_t start, uint64_t end)
+{
+    struct sb_tally *t = &r->tally;
+
+    sb_tally_add(&t->completed, 1);
+    if (r->response) {
+        record_time(r->response, &t->response_ns, &t->response_min,
+            &t->response_max, NULL, end - arrival);
+        record_time(r->lag, &t->lag_ns, &t->lag_min, &t->lag_max, NULL,
+            start - arrival);
+    }
+    record_service(r, end - start); // last: it publishes `recorded`
+}
+
+static inline void record_op(
+    struct sb_rec *r, int op, enum sb_found found, uint64_t rows, uint64_t ns)
+{
+    struct sb_op_tally *t = sb_rec_op_tally(r, op);
+
+    record_time(&r->stats->op[op].shard[r->shard], &t->ns, &t->min, &t->max,
+        &t->count, ns);
+    if (rows)
+        sb_tally_add(&t->rows, rows);
+    if (found == SB_FOUND_ROWS)
+        sb_tally_publish(&t->hits, 1);
+    else if (found == SB_FOUND_NOTHING)
+        sb_tally_publish(&t->misses, 1);
+}
+
+void sb__rec_op(
+    struct sb_rec *r, int op, enum sb_found found, uint64_t rows, uint64_t ns)
+{
+    record_op(r, op, found, rows, ns);
+}
+
+void sb_rec_op(struct sb_rec *r, int op, uint64_t ns)
+{
+    sb__rec_op(r, op, SB_FOUND_UNKNOWN, 0, ns);
+}
+
+static void record_delay(struct sb_rec *r, uint64_t ns)
+{
+    struct sb_tally *t = &r->tally;
+
+    record_time(r->client_delay, &t->client_delay_ns, &t->client_delay_min,
+        &t->client_delay_max, &t->client_delays, ns);
+}
+
+struct sb__later sb__rec_later_of(uint64_t word)
+{
+    return (struct sb__later){
+        .ns = word & ((UINT64_C(1) << SB__LATER_NS) - 1),
+        .op = (word >> SB__LATER_NS) & 0xff,
+        .found = (enum sb_found)((word >> (SB__LATER_NS + 8)) & 3),
+        .rows = word >> (SB__LATER_NS + 10),
+    };
+}
+
+static void record_later(struct sb_rec *r, uint32_t n)
+{
     for (uint32_t i = 0; i < n; i++) {
         struct sb__later v = sb__rec_later_of(
             atomic_load_explicit(&r->later[i], memory_order_relaxed));
 
-        if (v.op == SB__LATER_DELAY) {
-            sb__rec_delay(r, v.ns);
-        } else if (v.op) {
-            sb__rec_op(r, (int)v.op - 1, v.found, v.rows, v.ns);
-        } else {
-            sb__rec_time(r->service, &t->service_ns, &t->service_min,
-                &t->service_max, v.ns);
-            events++;
-        }
+        if (v.op == SB__LATER_DELAY)
+            record_delay(r, v.ns);
+        else if (v.op)
+            record_op(r, (int)v.op - 1, v.found, v.rows, v.ns);
+        else
+            record_service(r, v.ns);
     }
-    sb_tally_publish(&t->recorded, events);
 }
 
 void sb_rec_flush(struct sb_rec *r)
@@ -309,6 +393,15 @@ void sb_rec_flush(struct sb_rec *r)
         // room, the next time overwrites the newest of them.
         atomic_store_explicit(&r->nlater, n - 1, memory_order_relaxed);
     }
+}
+
+void sb_rec_delay(struct sb_rec *r, uint64_t ns, uint64_t now_ns)
+{
+    r->delayed += ns;
+    if (ns >> SB__LATER_NS)
+        record_delay(r, ns);
+    else
+        sb__rec_hold(r, SB__LATER_DELAY, ns, now_ns);
 }
 
 static struct sb_code_tally *code_find(
@@ -348,6 +441,14 @@ void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
     if (sb_err_is_loss(err))
         sb_tally_add(&c->lost, times);
     r->open_errors += times;
+}
+
+void sb_rec_error(struct sb_rec *r, int op, const char *driver,
+    const struct sb_err *err, uint64_t now_ns)
+{
+    if (op >= 0)
+        sb_tally_add(&sb_rec_op_tally(r, op)->errors, 1);
+    sb_rec_code(r, driver, err, 1, now_ns);
 }
 
 void sb_rec_settle(struct sb_rec *r, enum sb_fate last,

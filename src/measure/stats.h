@@ -103,11 +103,21 @@ enum sb_op_kind {
     SB_OP_WORKLOAD // whole events of a component of a mix
 };
 
+// How a query is counted.
+enum sb_query { SB_QUERY_READ, SB_QUERY_WRITE, SB_QUERY_OTHER };
+
 // The outcome of an execution that looks for rows.
 enum sb_found {
     SB_FOUND_UNKNOWN, // does not look for rows, or unknown
     SB_FOUND_ROWS,    // a hit
     SB_FOUND_NOTHING, // a miss
+};
+
+// What the database answered to a query.
+struct sb_answer {
+    enum sb_query query;
+    enum sb_found found;
+    uint64_t rows; // returned or changed
 };
 
 // One user's part of an operation, in a cache line of its own.
@@ -246,21 +256,25 @@ int sb_stats_op(struct sb_stats *s, const char *text, enum sb_op_kind kind);
 bool sb_stats_full(const struct sb_stats *s);
 
 // Records a completed event. In a closed loop arrival == start.
-static inline void sb_rec_event(
+void sb_rec_event(
     struct sb_rec *r, uint64_t arrival, uint64_t start, uint64_t end);
+// Records a completed event of a closed loop. The time may be held back in
+// r->later until the next call or sb_rec_flush().
+static inline void sb_rec_event_later(
+    struct sb_rec *r, uint64_t start, uint64_t end);
 // Records one execution of an operation.
-static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns);
-// Like sb_rec_op(), for an execution that ended at end_ns. The time may be held
-// back in r->later until the next call or sb_rec_flush().
-static inline void sb_rec_op_later(
-    struct sb_rec *r, int op, uint64_t ns, uint64_t end_ns);
-// The same with a hit or a miss, and the number of rows that the execution
-// returned or changed.
+void sb_rec_op(struct sb_rec *r, int op, uint64_t ns);
+// Like sb_rec_op(), for an execution that ended at end_ns, with a hit or a
+// miss, and the number of rows that it returned or changed. May be held back,
+// too.
 static inline void sb_rec_op_found(struct sb_rec *r, int op,
     enum sb_found found, uint64_t rows, uint64_t ns, uint64_t end_ns);
+// The same for a query, which is also counted as such.
+static inline void sb_rec_query(struct sb_rec *r, int op,
+    struct sb_answer answer, uint64_t ns, uint64_t end_ns);
 // Records how long an answer waited for its user (client delay), which ran at
 // now_ns. Only after sb_stats_add_delays(). May be held back, too.
-static inline void sb_rec_delay(struct sb_rec *r, uint64_t ns, uint64_t now_ns);
+void sb_rec_delay(struct sb_rec *r, uint64_t ns, uint64_t now_ns);
 // The event that begins now has no client delay yet.
 static inline void sb_rec_no_delay(struct sb_rec *r)
 {
@@ -271,9 +285,6 @@ static inline uint64_t sb_rec_delayed(const struct sb_rec *r)
 {
     return r->delayed - r->delayed_before;
 }
-// Records a completed event of a closed loop. The time may be held back, too.
-static inline void sb_rec_event_later(
-    struct sb_rec *r, uint64_t start, uint64_t end);
 // Records all times held back, unless the recorder is closed. Called by the
 // user's thread before it waits or ends.
 void sb_rec_flush(struct sb_rec *r);
@@ -291,6 +302,9 @@ void sb_rec_close(struct sb_rec *r);
 // often it occurred.
 void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
     uint64_t times, uint64_t now_ns);
+// The same for one failed execution of an operation; op < 0: of none.
+void sb_rec_error(struct sb_rec *r, int op, const char *driver,
+    const struct sb_err *err, uint64_t now_ns);
 // Decides the fate of the open errors when their event ends or is restarted:
 // the last one gets the given fate, those before it were ignored. If none is
 // open and the fate is not "ignored", the error is the script's own: it is
@@ -304,70 +318,31 @@ void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
 void sb_rec_failed(struct sb_rec *r, bool cut_short);
 void sb_rec_restarted(struct sb_rec *r);
 
-static inline void sb__rec_time(struct sb_hist *h, _Atomic uint64_t *sum,
-    _Atomic uint64_t *min, _Atomic uint64_t *max, uint64_t ns)
-{
-    sb_tally_add(sum, ns);
-    if (ns < atomic_load_explicit(min, memory_order_relaxed))
-        atomic_store_explicit(min, ns, memory_order_relaxed);
-    if (ns > atomic_load_explicit(max, memory_order_relaxed))
-        atomic_store_explicit(max, ns, memory_order_relaxed);
-    sb_hist_record(h, ns);
-}
-
-static inline void sb_rec_event(
-    struct sb_rec *r, uint64_t arrival, uint64_t start, uint64_t end)
-{
-    struct sb_tally *t = &r->tally;
-
-    sb_tally_add(&t->completed, 1);
-    sb__rec_time(r->service, &t->service_ns, &t->service_min, &t->service_max,
-        end - start);
-    if (r->response) {
-        sb__rec_time(r->response, &t->response_ns, &t->response_min,
-            &t->response_max, end - arrival);
-        sb__rec_time(
-            r->lag, &t->lag_ns, &t->lag_min, &t->lag_max, start - arrival);
-    }
-    sb_tally_publish(&t->recorded, 1);
-}
-
 // The counters of this user for an operation.
-static inline struct sb_op_tally *sb_rec_op_tally(
-    const struct sb_rec *r, int op)
-{
-    return &r->stats->op[op].tally[r->user];
-}
+struct sb_op_tally *sb_rec_op_tally(const struct sb_rec *r, int op);
 
-static inline void sb__rec_op(
-    struct sb_rec *r, int op, enum sb_found found, uint64_t rows, uint64_t ns)
-{
-    struct sb_op_tally *t = sb_rec_op_tally(r, op);
+// An entry of r->later, decoded.
+struct sb__later {
+    uint64_t ns, rows;
+    // Number + 1; 0: the service time of an event; or SB__LATER_DELAY.
+    unsigned op;
+    enum sb_found found;
+};
 
-    if (rows)
-        sb_tally_add(&t->rows, rows);
-    // The counters after the histogram, so that it holds at least as many.
-    sb__rec_time(
-        &r->stats->op[op].shard[r->shard], &t->ns, &t->min, &t->max, ns);
-    sb_tally_publish(&t->count, 1);
-    if (found == SB_FOUND_ROWS)
-        sb_tally_publish(&t->hits, 1);
-    else if (found == SB_FOUND_NOTHING)
-        sb_tally_publish(&t->misses, 1);
-}
-
-static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns)
-{
-    sb__rec_op(r, op, SB_FOUND_UNKNOWN, 0, ns);
-}
-
-// Bits of an entry of r->later: the time has 18 minutes, rows 16383.
+// Bits of an entry: the time has 18 minutes, rows 16383.
 #define SB__LATER_NS   40
 #define SB__LATER_ROWS 14
 // Instead of an operation: a client delay.
 #define SB__LATER_DELAY 0xffu
 
-static inline void sb__rec_later(
+struct sb__later sb__rec_later_of(uint64_t word);
+
+// Records an execution at once.
+void sb__rec_op(
+    struct sb_rec *r, int op, enum sb_found found, uint64_t rows, uint64_t ns);
+
+// Holds back a time that ended at end_ns. tag: the bits above it.
+static inline void sb__rec_hold(
     struct sb_rec *r, uint64_t tag, uint64_t ns, uint64_t end_ns)
 {
     uint32_t n = atomic_load_explicit(&r->nlater, memory_order_relaxed);
@@ -383,40 +358,6 @@ static inline void sb__rec_later(
     }
 }
 
-static inline void sb_rec_op_found(struct sb_rec *r, int op,
-    enum sb_found found, uint64_t rows, uint64_t ns, uint64_t end_ns)
-{
-    if (ns >> SB__LATER_NS | rows >> SB__LATER_ROWS)
-        sb__rec_op(r, op, found, rows, ns);
-    else
-        sb__rec_later(r, rows << 10 | (uint64_t)found << 8 | ((uint64_t)op + 1),
-            ns, end_ns);
-}
-
-static inline void sb_rec_op_later(
-    struct sb_rec *r, int op, uint64_t ns, uint64_t end_ns)
-{
-    sb_rec_op_found(r, op, SB_FOUND_UNKNOWN, 0, ns, end_ns);
-}
-
-// An entry of r->later, decoded.
-struct sb__later {
-    uint64_t ns, rows;
-    // Number + 1; 0: the service time of an event; or SB__LATER_DELAY.
-    unsigned op;
-    enum sb_found found;
-};
-
-static inline struct sb__later sb__rec_later_of(uint64_t word)
-{
-    return (struct sb__later){
-        .ns = word & ((UINT64_C(1) << SB__LATER_NS) - 1),
-        .op = (word >> SB__LATER_NS) & 0xff,
-        .found = (enum sb_found)((word >> (SB__LATER_NS + 8)) & 3),
-        .rows = word >> (SB__LATER_NS + 10),
-    };
-}
-
 static inline void sb_rec_event_later(
     struct sb_rec *r, uint64_t start, uint64_t end)
 {
@@ -425,25 +366,29 @@ static inline void sb_rec_event_later(
         return;
     }
     sb_tally_add(&r->tally.completed, 1);
-    sb__rec_later(r, 0, end - start, end);
+    sb__rec_hold(r, 0, end - start, end);
 }
 
-static inline void sb__rec_delay(struct sb_rec *r, uint64_t ns)
+static inline void sb_rec_op_found(struct sb_rec *r, int op,
+    enum sb_found found, uint64_t rows, uint64_t ns, uint64_t end_ns)
+{
+    if (!(ns >> SB__LATER_NS | rows >> SB__LATER_ROWS))
+        sb__rec_hold(r, rows << 10 | (uint64_t)found << 8 | ((uint64_t)op + 1),
+            ns, end_ns);
+    else
+        sb__rec_op(r, op, found, rows, ns);
+}
+
+static inline void sb_rec_query(struct sb_rec *r, int op,
+    struct sb_answer answer, uint64_t ns, uint64_t end_ns)
 {
     struct sb_tally *t = &r->tally;
 
-    sb__rec_time(r->client_delay, &t->client_delay_ns, &t->client_delay_min,
-        &t->client_delay_max, ns);
-    sb_tally_publish(&t->client_delays, 1);
-}
-
-static inline void sb_rec_delay(struct sb_rec *r, uint64_t ns, uint64_t now_ns)
-{
-    r->delayed += ns;
-    if (ns >> SB__LATER_NS)
-        sb__rec_delay(r, ns);
-    else
-        sb__rec_later(r, SB__LATER_DELAY, ns, now_ns);
+    sb_tally_add(answer.query == SB_QUERY_READ    ? &t->reads
+                 : answer.query == SB_QUERY_WRITE ? &t->writes
+                                                  : &t->others,
+        1);
+    sb_rec_op_found(r, op, answer.found, answer.rows, ns, end_ns);
 }
 
 #endif

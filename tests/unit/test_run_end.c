@@ -122,7 +122,8 @@ static int late_loop(
     late.begun = true;
     while (!late.back)
         nap(MS);
-    sb_rec_op_later(u->rec, late.op, 1000, sb_user_op_now(u));
+    sb_rec_op_found(
+        u->rec, late.op, SB_FOUND_UNKNOWN, 0, 1000, sb_user_op_now(u));
     switch (late.way) {
     case GIVE_UP:
         sb_rec_code(u->rec, "test", &why, 1, sb_user_op_now(u));

@@ -259,14 +259,14 @@ static void buffered_times(void)
     CHECK_INT(s.op[op].tally[0].misses, 1);
     // A full buffer is recorded.
     for (unsigned i = 0; i < SB_REC_LATER; i++)
-        sb_rec_op_later(&s.rec[0], op, 7, 3000200);
+        sb_rec_op_found(&s.rec[0], op, SB_FOUND_UNKNOWN, 0, 7, 3000200);
     CHECK_INT(s.rec[0].nlater, 0);
     CHECK_INT(s.op[op].tally[0].count, 1 + SB_REC_LATER);
-    sb_rec_op_later(&s.rec[0], op, 7, 3000200);
+    sb_rec_op_found(&s.rec[0], op, SB_FOUND_UNKNOWN, 0, 7, 3000200);
     sb_rec_flush(&s.rec[0]);
     CHECK_INT(s.op[op].tally[0].count, 2 + SB_REC_LATER);
     // A time that is too long for the buffer is recorded at once.
-    sb_rec_op_later(&s.rec[1], op, UINT64_C(1) << 50, 5);
+    sb_rec_op_found(&s.rec[1], op, SB_FOUND_UNKNOWN, 0, UINT64_C(1) << 50, 5);
     CHECK_INT(s.rec[1].nlater, 0);
     CHECK_INT(s.op[op].tally[1].max, UINT64_C(1) << 50);
     sb_rec_op_found(&s.rec[1], op, SB_FOUND_ROWS, 1, UINT64_C(1) << 50, 6);
@@ -345,7 +345,7 @@ static void buffered_hits_and_misses(void)
         for (int i = 0; i < 5; i++)
             sb_rec_op_found(&s.rec[u], op,
                 i < 2 ? SB_FOUND_ROWS : SB_FOUND_NOTHING, i < 2 ? 7 : 0, 7, 1);
-        sb_rec_op_later(&s.rec[u], op, 7, 1);
+        sb_rec_op_found(&s.rec[u], op, SB_FOUND_UNKNOWN, 0, 7, 1);
     }
     sb_rec_flush(&s.rec[0]); // the other user is still in a call
     CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1, NULL), 0);
@@ -369,7 +369,7 @@ static void closed_recorder(void)
     op = sb_stats_op(&s, "x", SB_OP_READ);
     sb_rec_event_later(&s.rec[0], 2000000, 2000100);
     for (int i = 0; i < 3; i++)
-        sb_rec_op_later(&s.rec[0], op, 7, 2000200);
+        sb_rec_op_found(&s.rec[0], op, SB_FOUND_UNKNOWN, 0, 7, 2000200);
     sb_rec_close(&s.rec[0]);
     sb_rec_flush(&s.rec[0]);
     CHECK_INT(s.rec[0].nlater, 3);
@@ -381,7 +381,7 @@ static void closed_recorder(void)
     sb_snap_done(&snap);
     // The buffer of a closed recorder never overflows.
     for (unsigned i = 0; i < 3 * SB_REC_LATER; i++)
-        sb_rec_op_later(&s.rec[0], op, 7, 900000000 + i);
+        sb_rec_op_found(&s.rec[0], op, SB_FOUND_UNKNOWN, 0, 7, 900000000 + i);
     CHECK_INT(s.rec[0].nlater, SB_REC_LATER - 1);
     CHECK_INT(s.op[op].tally[0].count, 0);
     sb_rec_close(&s.rec[0]);
@@ -426,7 +426,7 @@ static void *recorder(void *arg)
 
     while (!atomic_load(&side.over)) {
         atomic_fetch_add(&side.begun, 1);
-        sb_rec_op_later(&s.rec[0], 0, 7, now += 100000);
+        sb_rec_op_found(&s.rec[0], 0, SB_FOUND_UNKNOWN, 0, 7, now += 100000);
         atomic_fetch_add(&side.done, 1);
     }
     return NULL;
