@@ -48,7 +48,7 @@ double sb_ycsb_zeta(uint64_t n)
                      (pa / (a * a * a) - pb / (b * b * b));
 }
 
-static void prepare(struct sb_ycsb_zipf *z, uint64_t n)
+static void prepare_zipf(struct sb_ycsb_zipf *z, uint64_t n)
 {
     double zeta2 = 1 + pow(0.5, THETA);
 
@@ -64,7 +64,7 @@ uint64_t sb_ycsb_zipfian(
     double u = sb_rng_double(r), uz, v;
 
     if (cache->n != n)
-        prepare(cache, n);
+        prepare_zipf(cache, n);
     uz = u * cache->zeta;
     if (n == 1 || uz < 1)
         return 0;
