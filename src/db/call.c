@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "db/call.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/escape.h"
 #include "base/opts.h"
@@ -63,6 +65,24 @@ int sb__error_show(struct sb_con_priv *c)
     return code;
 }
 
+static int show_text(struct sb_con_priv *c, int code, const char *text)
+{
+    sb_err_set(&c->err, code, "%s", text);
+    return sb__error_show(c);
+}
+
+// The arguments may be parts of the last error.
+int sb__error_set(struct sb_con_priv *c, int code, const char *fmt, ...)
+{
+    char text[sizeof(c->err.msg)];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    return show_text(c, code, text);
+}
+
 int sb__error_usage(struct sb_con_priv *c, const char *fmt, ...)
 {
     char text[sizeof(c->err.msg)];
@@ -71,14 +91,12 @@ int sb__error_usage(struct sb_con_priv *c, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    sb_err_set(&c->err, SB_EUSAGE, "%s", text);
-    return sb__error_show(c);
+    return show_text(c, SB_EUSAGE, text);
 }
 
 int sb__error_no_memory(struct sb_con_priv *c)
 {
-    sb_err_set(&c->err, SB_ENOMEM, "out of memory");
-    return sb__error_show(c);
+    return show_text(c, SB_ENOMEM, "out of memory");
 }
 
 // Keeps the beginning of a statement, in one line, for sb_con_failed_sql(). If
@@ -114,36 +132,93 @@ const char *sb_con_failed_sql(const struct sb_con *con)
     return c->failed_sql ? c->failed_sql : "";
 }
 
+// --db-ignore-errors: errors that restart the event instead of ending the run.
+// The list is used only after an error, so its entries are not converted.
+
+#define STATE_LEN 5u // of an SQLSTATE
+
+// "all", an error number, an SQLSTATE ("40001", "HY000"), or the beginning of
+// one followed by '*'.
+static bool well_formed(const char *entry)
+{
+    size_t len = strlen(entry);
+    size_t n = strspn(entry, "0123456789");
+
+    if (strcasecmp(entry, "all") == 0 || (n > 0 && n == len))
+        return true;
+    for (n = 0; isalnum((unsigned char)entry[n]);)
+        n++;
+    return n == len ? n == STATE_LEN
+                    : n > 0 && n < STATE_LEN && strcmp(entry + n, "*") == 0;
+}
+
+int sb__ignore_check(const struct sb_opt_list *list, struct sb_err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!well_formed(list->item[i]))
+            return sb_err_set(err, SB_EUSAGE,
+                "--db-ignore-errors: '%s' is neither an error number nor an "
+                "SQLSTATE of 5 characters nor 'all'",
+                list->item[i]);
+    }
+    return 0;
+}
+
+static bool matches(const char *entry, const struct sb_err *e)
+{
+    size_t len = strlen(entry);
+    char *end;
+    long number = strtol(entry, &end, 10);
+
+    if (strcasecmp(entry, "all") == 0)
+        return true;
+    if (*end == '\0' && e->native != 0 && number == e->native)
+        return true;
+    if (entry[len - 1] == '*')
+        return strncasecmp(entry, e->state, len - 1) == 0;
+    return len == STATE_LEN && strcasecmp(entry, e->state) == 0;
+}
+
+bool sb__ignored(const struct sb_opt_list *list, const struct sb_err *e)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (matches(list->item[i], e))
+            return true;
+    }
+    return false;
+}
+
 // Applies --db-reconnect and --db-ignore-errors to the error.
 static void apply_options(struct sb_con_priv *c)
 {
     const struct sb_db_opts *o = c->inst->db->owner->opts;
     int code = c->err.code;
 
-    if (code == SB_ELOST &&
-        (o->reconnect || sb__ignored(&o->ignore_errors, &c->err)))
+    if (code != SB_ELOST && code != SB_EQUERY)
+        return;
+    if (code == SB_ELOST && o->reconnect)
         c->err.code = SB_ERECONNECT;
-    else if (code == SB_EQUERY && sb__ignored(&o->ignore_errors, &c->err))
-        c->err.code = SB_EIGNORE;
-    if ((code == SB_ELOST || code == SB_ERECONNECT) && !sb__con_lost(c)) {
-        sb__con_enter(c, sb__con_connected(c) ? SB__CON_BROKEN : SB__CON_AWAY);
-        c->lost_at = sb__now(c);
-    }
+    else if (sb__ignored(&o->ignore_errors, &c->err))
+        c->err.code = code == SB_ELOST ? SB_ERECONNECT : SB_EIGNORE;
 }
 
-int sb__error_report(
-    struct sb_con_priv *c, const char *what, const char *sql, size_t len)
+// Reports the error of a call of operation op; -1: of none.
+static int report(struct sb_con_priv *c, int op, const char *what,
+    const char *sql, size_t len)
 {
-    struct sb_rec *rec = sb__rec(c);
+    struct sb_rec *rec = *c->ctx->rec;
     char text[LOG_SQL_MAX + 1];
+    uint64_t now;
     int code;
 
     apply_options(c);
+    now = sb__now(c);
+    if (c->err.code == SB_ELOST || c->err.code == SB_ERECONNECT)
+        sb__con_broken(c, now);
     code = sb__error_show(c);
-
     keep_sql(c, sql, len);
     if (rec)
-        sb_rec_code(rec, c->drv->name, &c->err, 1, sb__now(c));
+        sb_rec_error(rec, op, c->drv->name, &c->err, now);
     // The caller raises the error in the script, and the event loop logs it
     // once. This line also has the whole statement, and includes errors that
     // the script catches.
@@ -156,6 +231,12 @@ int sb__error_report(
         c->drv->name, what, c->err.native, c->err.state, c->err.msg,
         len ? ", for query: " : "", text, len > LOG_SQL_MAX ? "..." : "");
     return code;
+}
+
+int sb__error_report(
+    struct sb_con_priv *c, const char *what, const char *sql, size_t len)
+{
+    return report(c, -1, what, sql, len);
 }
 
 int sb__error_again(struct sb_con_priv *c, const char *sql, size_t len)
@@ -193,7 +274,6 @@ void sb__result_end(struct sb_con_priv *c)
 {
     if (c->outcome == SB__OUTCOME_NONE)
         return;
-    assert(sb__con_connected(c));
     if (c->sql) // otherwise results need not be freed
         c->sql->free_result(c->conn, &c->res);
     c->outcome = SB__OUTCOME_NONE;
@@ -207,78 +287,183 @@ void sb__result_end(struct sb_con_priv *c)
 
 // Writes a text as in SQL, but control characters as \xNN: a value must not end
 // the line.
-static void add_text(struct sb_buf *b, const struct sb_value *v)
+static void show_text_value(FILE *out, const struct sb_value *v)
 {
     uint32_t n = v->len < TEXT_MAX ? v->len : TEXT_MAX;
 
-    sb_buf_adds(b, "'");
+    fputc('\'', out);
     for (uint32_t i = 0; i < n; i++) {
         unsigned char ch = (unsigned char)v->s[i];
 
         if (ch < ' ' || ch == 0x7f)
-            sb_buf_addf(b, "\\x%02x", ch);
+            fprintf(out, "\\x%02x", ch);
         else
-            sb_buf_add(b, v->s + i, 1);
+            fputc(ch, out);
         if (ch == '\'')
-            sb_buf_adds(b, "'");
+            fputc(ch, out);
     }
-    sb_buf_adds(b, n < v->len ? "...'" : "'");
+    fputs(n < v->len ? "...'" : "'", out);
 }
 
-static void add_blob(struct sb_buf *b, const struct sb_value *v)
+static void show_blob(FILE *out, const struct sb_value *v)
 {
     uint32_t n = v->len < TEXT_MAX / 2 ? v->len : TEXT_MAX / 2;
 
-    sb_buf_adds(b, "X'");
+    fputs("X'", out);
     for (uint32_t i = 0; i < n; i++)
-        sb_buf_addf(b, "%02x", (unsigned char)v->s[i]);
-    sb_buf_adds(b, n < v->len ? "...'" : "'");
+        fprintf(out, "%02x", (unsigned char)v->s[i]);
+    fputs(n < v->len ? "...'" : "'", out);
 }
 
-static void add_value(struct sb_buf *b, const struct sb_value *v)
+static void show_value(FILE *out, const struct sb_value *v)
 {
     switch ((enum sb_value_type)v->type) {
     case SB_VALUE_INT:
-        sb_buf_addf(b, "%" PRId64, v->i);
+        fprintf(out, "%" PRId64, v->i);
         break;
     case SB_VALUE_UINT:
-        sb_buf_addf(b, "%" PRIu64, v->u);
+        fprintf(out, "%" PRIu64, v->u);
         break;
     case SB_VALUE_DOUBLE:
-        sb_buf_addf(b, "%.17g", v->d);
+        fprintf(out, "%.17g", v->d);
         break;
     case SB_VALUE_TEXT:
     case SB_VALUE_TIME:
-        add_text(b, v);
+        show_text_value(out, v);
         break;
     case SB_VALUE_BLOB:
-        add_blob(b, v);
+        show_blob(out, v);
         break;
     case SB_VALUE_NULL:
     default:
-        sb_buf_adds(b, "NULL");
+        fputs("NULL", out);
     }
+}
+
+static void show_values(FILE *out, const struct sb_value *values, uint32_t n)
+{
+    uint32_t i = 0;
+
+    for (; i < n && ftell(out) < VALUES_MAX; i++) {
+        fputs(i ? ", " : " [", out);
+        show_value(out, &values[i]);
+    }
+    fputs(i < n ? ", ...]" : "]", out);
 }
 
 void sb__debug_stmt(const struct sb_con_priv *c, uint64_t ns, const char *sql,
     size_t len, const struct sb_value *values, uint32_t n)
 {
     int shown = (int)(len < SQL_MAX ? len : SQL_MAX);
-    struct sb_buf b;
+    char *text = NULL;
+    size_t size;
+    FILE *out = n > 0 ? open_memstream(&text, &size) : NULL;
 
-    sb_buf_init(&b, 0);
-    for (uint32_t i = 0; i < n && b.len < VALUES_MAX; i++) {
-        sb_buf_adds(&b, i ? ", " : " [");
-        add_value(&b, &values[i]);
-        if (i + 1 < n && b.len >= VALUES_MAX)
-            sb_buf_adds(&b, ", ...");
+    if (out) {
+        show_values(out, values, n);
+        fclose(out);
     }
-    if (n > 0)
-        sb_buf_adds(&b, "]");
     sb_log_each(SB_LOG_NOTICE, "%s: user %u: %.3f ms: %.*s%s%s", c->drv->name,
         c->ctx->user, (double)ns / 1e6, shown, sql, len > SQL_MAX ? "..." : "",
-        b.data ? b.data : "");
-    sb_buf_done(&b);
+        text ? text : "");
+    free(text);
+}
+
+// A call of the driver.
+
+uint64_t sb__now(const struct sb_con_priv *c)
+{
+    return sb_clock_now(c->ctx->clock);
+}
+
+static inline uint64_t waits_of(const struct sb_con_priv *c)
+{
+    return SB_UNLIKELY(c->ctx->waits != NULL) ? c->ctx->waits->count : 0;
+}
+
+uint64_t sb__call_waits(const struct sb_con_priv *c)
+{
+    return waits_of(c);
+}
+
+// Sets what the user's fiber uses when the call has been answered.
+static void prefetch_call(
+    const struct sb_con_priv *c, const struct sb_rec *rec, int op)
+{
+    struct sb_db_ctx *ctx = c->ctx;
+    struct sb_prefetch *p = ctx->prefetch;
+    size_t driver = c->drv->conn_size;
+
+    sb_prefetch_set(
+        p, SB__PREFETCH_CONTEXT, ctx, offsetof(struct sb_db_ctx, lock));
+    sb_prefetch_set(
+        p, SB__PREFETCH_CONNECTION, c, offsetof(struct sb_con_priv, pipe.n));
+    sb_prefetch_set(p, SB__PREFETCH_DRIVER_CONNECTION, c->conn,
+        driver < SB_DRIVER_HOT_CONN ? driver : SB_DRIVER_HOT_CONN);
+    if (op >= 0)
+        sb_prefetch_set(p, SB__PREFETCH_OPERATION, sb_rec_op_tally(rec, op),
+            sizeof(struct sb_op_tally));
+}
+
+static inline struct sb__call call_from(
+    struct sb_con_priv *c, const struct sb_rec *rec, int op, uint64_t since)
+{
+    struct sb__call call = {
+        .con = c, .op = rec ? op : -1, .start = since, .waits = waits_of(c)
+    };
+
+    if (SB_UNLIKELY(c->err.code))
+        sb__error_clear(c);
+    if (SB_UNLIKELY(c->ctx->prefetch != NULL))
+        prefetch_call(c, rec, call.op);
+    return call;
+}
+
+struct sb__call sb__call_since(struct sb_con_priv *c, int op, uint64_t since)
+{
+    return call_from(c, *c->ctx->rec, op, since);
+}
+
+struct sb__call sb__call_begin(struct sb_con_priv *c, int op)
+{
+    const struct sb_rec *rec = *c->ctx->rec;
+
+    c->res = (struct sb_result){ 0 };
+    return call_from(c, rec, op, rec || c->debug ? sb__now(c) : 0);
+}
+
+// Returns the client delay of a call that has waited on an event loop: how long
+// its user did not run although the kernel had reported the answer. Only the
+// last wait counts. Records it, once for each wait. took: from the start of the
+// call to end_ns, in ns.
+static uint64_t client_delay(
+    const struct sb_con_priv *c, uint64_t took, uint64_t end_ns)
+{
+    struct sb_db_ctx *ctx = c->ctx;
+    struct sb_rec *rec = *ctx->rec;
+    const struct sb_fiber_waits *w = ctx->waits;
+    uint64_t ns = w->late < took ? w->late : took;
+
+    // Several answers of a pipeline may have come at the end of one wait.
+    if (w->count != ctx->delayed && rec && rec->client_delay)
+        sb_rec_delay(rec, ns, end_ns);
+    ctx->delayed = w->count;
+    return ns;
+}
+
+static inline void stop(struct sb__call *call)
+{
+    if (!call->start || call->end)
+        return;
+    call->end = sb__now(call->con);
+    if (SB_UNLIKELY(waits_of(call->con) != call->waits))
+        call->end -= client_delay(
+            call->con, call->end - call->start, call->end);
+}
+
+void sb__call_stop(struct sb__call *call)
+{
+    stop(call);
 }
 
 // An UPDATE or DELETE is recognized by the kind of the operation, because some
@@ -297,68 +482,71 @@ static enum sb_found found_by(enum sb_op_kind kind, const struct sb_result *res)
     return SB_FOUND_UNKNOWN;
 }
 
-// The rows that an execution returned or changed.
-static uint64_t rows_of(const struct sb_result *res)
+// What the result means for the statistics.
+static struct sb_answer answer_of(
+    enum sb_op_kind kind, const struct sb_result *res)
 {
-    if (res->kind == SB_RESULT_ROWS)
-        return res->nrows;
-    return res->kind == SB_RESULT_WRITE ? res->affected : 0;
+    struct sb_answer a = { SB_QUERY_OTHER, found_by(kind, res), 0 };
+
+    if (res->kind == SB_RESULT_ROWS) {
+        a.query = SB_QUERY_READ;
+        a.rows = res->nrows;
+    } else if (res->kind == SB_RESULT_WRITE && res->affected > 0) {
+        a.query = SB_QUERY_WRITE;
+        a.rows = res->affected;
+    }
+    return a;
 }
 
-void sb__call_count(struct sb_rec *rec, int op, const struct sb_result *res,
-    uint64_t ns, uint64_t end_ns)
-{
-    sb_rec_op_found(rec, op, found_by(rec->stats->op[op].kind, res),
-        rows_of(res), ns, end_ns);
-    if (res->kind == SB_RESULT_ROWS)
-        sb_tally_add(&rec->tally.reads, 1);
-    else if (res->kind == SB_RESULT_WRITE && res->affected > 0)
-        sb_tally_add(&rec->tally.writes, 1);
-    else
-        sb_tally_add(&rec->tally.others, 1);
-}
-
-uint64_t sb__call_delay(const struct sb_con_priv *c, struct sb_rec *rec,
-    uint64_t took, uint64_t end_ns)
-{
-    struct sb_db_ctx *ctx = c->ctx;
-    const struct sb_fiber_waits *w = ctx->waits;
-    uint64_t ns = w->late < took ? w->late : took;
-
-    // Several answers of a pipeline may have come at the end of one wait.
-    if (w->count != ctx->delayed && rec && rec->client_delay)
-        sb_rec_delay(rec, ns, end_ns);
-    ctx->delayed = w->count;
-    return ns;
-}
-
-void sb__call_prefetch(struct sb_con_priv *c, struct sb_rec *rec, int op)
-{
-    struct sb_db_ctx *ctx = c->ctx;
-    struct sb_prefetch *p = ctx->prefetch;
-    size_t driver = c->drv->conn_size;
-
-    sb_prefetch_set(
-        p, SB__PREFETCH_CONTEXT, ctx, offsetof(struct sb_db_ctx, lock));
-    sb_prefetch_set(
-        p, SB__PREFETCH_CONNECTION, c, offsetof(struct sb_con_priv, pipe.n));
-    sb_prefetch_set(p, SB__PREFETCH_DRIVER_CONNECTION, c->conn,
-        driver < SB_DRIVER_HOT_CONN ? driver : SB_DRIVER_HOT_CONN);
-    if (op >= 0)
-        sb_prefetch_set(p, SB__PREFETCH_OPERATION, sb_rec_op_tally(rec, op),
-            sizeof(struct sb_op_tally));
-    ctx->prefetched.conn = c->conn;
-    ctx->prefetched.rec = rec;
-    ctx->prefetched.op = op;
-}
-
-void sb__call_maybe_committed(struct sb_con_priv *c)
+// After a call that changed no rows, such as COMMIT: what the connection wrote
+// before is safe if no transaction is open.
+static void maybe_committed(struct sb_con_priv *c)
 {
     const struct sb_generic_ops *g = c->drv->generic;
 
     // Within a pipeline, the driver knows only how it was before.
     if (c->pipe.state == SB__PIPE_NONE && g->open_transaction)
         c->wrote = g->open_transaction(c->conn) != NULL;
+}
+
+// Whether a statement that writes has returned rows: INSERT ... RETURNING.
+static inline bool returns_writes(
+    const struct sb_answer *a, enum sb_op_kind kind)
+{
+    return a->query == SB_QUERY_READ && a->rows > 0 &&
+           (kind == SB_OP_WRITE || kind == SB_OP_CHANGE);
+}
+
+// The result is in the connection.
+static void succeeded(const struct sb__call *call)
+{
+    struct sb_con_priv *c = call->con;
+    struct sb_rec *rec = call->op >= 0 ? *c->ctx->rec : NULL;
+    enum sb_op_kind kind = rec ? rec->stats->op[call->op].kind : SB_OP_OTHER;
+    struct sb_answer answer = answer_of(kind, &c->res);
+
+    if (answer.query == SB_QUERY_WRITE || returns_writes(&answer, kind))
+        c->wrote = true;
+    else if (SB_UNLIKELY(c->wrote) && c->res.kind == SB_RESULT_NONE)
+        maybe_committed(c);
+    if (rec)
+        sb_rec_query(rec, call->op, answer, call->end - call->start, call->end);
+}
+
+bool sb__call_ends_well(struct sb__call *call, int rc)
+{
+    stop(call);
+    if (SB_UNLIKELY(rc || (call->con->debug && !call->logged)))
+        return false;
+    succeeded(call);
+    return true;
+}
+
+void sb__call_record(struct sb__call *call)
+{
+    sb__call_stop(call);
+    if (call->op >= 0)
+        sb_rec_op(*call->con->ctx->rec, call->op, call->end - call->start);
 }
 
 void sb__call_complete_error(struct sb_con_priv *c, int rc)
@@ -370,35 +558,36 @@ void sb__call_complete_error(struct sb_con_priv *c, int rc)
 
 int sb__call_failed(struct sb__call call, int rc, const struct sb__call_text *t)
 {
-    sb__call_count_error(&call);
     sb__call_complete_error(call.con, rc);
-    return sb__error_report(call.con, t->what, t->sql, t->len);
+    return report(call.con, call.op, t->what, t->sql, t->len);
 }
 
 int sb__call_end(struct sb__call call, int rc, const struct sb__call_text *t)
 {
     struct sb_con_priv *c = call.con;
 
-    sb__call_stop(&call);
+    stop(&call);
     assert(call.end >= call.start);
-    if (c->debug)
+    if (c->debug && t)
         sb__debug_stmt(
             c, call.end - call.start, t->sql, t->len, t->values, t->nvalues);
-    if (rc)
-        return sb__call_failed(call, rc, t);
-    sb__call_succeeded(&call);
-    return 0;
+    call.logged = true;
+    return sb__call_ends_well(&call, rc) ? 0 : sb__call_failed(call, rc, t);
+}
+
+bool sb__call_is_refused(const struct sb_con_priv *c)
+{
+    return atomic_load_explicit(&c->ctx->ended, memory_order_relaxed);
 }
 
 // The connection does not accept calls.
 static int refuse_call(struct sb_con_priv *c)
 {
-    if (sb__call_is_refused(c)) {
-        sb_err_set(&c->err, SB_ECANCELED, "the call was canceled");
-        return sb__error_report(c, "query", "", 0);
-    }
-    if (c->state == SB__CON_AWAY) {
-        sb_err_set(&c->err, SB_ELOST, "the connection was lost");
+    bool canceled = sb__call_is_refused(c);
+
+    if (canceled || c->state == SB__CON_AWAY) {
+        show_text(c, canceled ? SB_ECANCELED : SB_ELOST,
+            canceled ? "the call was canceled" : "the connection was lost");
         return sb__error_report(c, "query", "", 0);
     }
     if (c->state == SB__CON_LOADING)
@@ -407,9 +596,9 @@ static int refuse_call(struct sb_con_priv *c)
     return sb__error_usage(c, "the connection is closed");
 }
 
-int sb__call_allowed(struct sb_con_priv *c)
+static inline int allow_call(struct sb_con_priv *c)
 {
-    if (c->pub.error)
+    if (SB_UNLIKELY(c->pub.error))
         sb__error_clear(c);
     if (SB_UNLIKELY(c->ctx->dropped != NULL))
         sb__handles_free(c->ctx);
@@ -418,9 +607,14 @@ int sb__call_allowed(struct sb_con_priv *c)
     return 0;
 }
 
+int sb__call_allowed(struct sb_con_priv *c)
+{
+    return allow_call(c);
+}
+
 int sb__call_ready(struct sb_con_priv *c)
 {
-    int rc = sb__call_allowed(c);
+    int rc = allow_call(c);
 
     if (SB_UNLIKELY(rc))
         return rc;

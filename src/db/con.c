@@ -6,6 +6,42 @@
 #include <errno.h>
 #include <poll.h>
 
+bool sb__con_connected(const struct sb_con_priv *c)
+{
+    return c->state >= SB__CON_LOADING;
+}
+
+bool sb__con_lost(const struct sb_con_priv *c)
+{
+    return c->state == SB__CON_AWAY || c->state == SB__CON_BROKEN;
+}
+
+void sb__con_enter(struct sb_con_priv *c, enum sb__con_state to)
+{
+    static const unsigned may[] = {
+        [SB__CON_SPARE] = 0,
+        [SB__CON_CLOSED] = 1u << SB__CON_SPARE | 1u << SB__CON_AWAY |
+                           1u << SB__CON_OPEN,
+        [SB__CON_AWAY] = 1u << SB__CON_SPARE | 1u << SB__CON_CLOSED |
+                         1u << SB__CON_OPEN,
+        [SB__CON_LOADING] = 1u << SB__CON_BROKEN | 1u << SB__CON_OPEN,
+        [SB__CON_BROKEN] = 1u << SB__CON_CLOSED | 1u << SB__CON_AWAY,
+        [SB__CON_OPEN] = 1u << SB__CON_CLOSED | 1u << SB__CON_AWAY |
+                         1u << SB__CON_LOADING | 1u << SB__CON_BROKEN,
+    };
+
+    assert(may[c->state] & 1u << to);
+    c->state = to;
+}
+
+void sb__con_broken(struct sb_con_priv *c, uint64_t now_ns)
+{
+    if (sb__con_lost(c))
+        return;
+    sb__con_enter(c, sb__con_connected(c) ? SB__CON_BROKEN : SB__CON_AWAY);
+    c->lost_at = now_ns;
+}
+
 void sb__child_link(struct sb__child **list, struct sb__child *k)
 {
     k->next = *list;

@@ -9,7 +9,6 @@
 
 #include "kit/buf.h"
 #include "db/internal.h"
-#include "db/lru.h"
 
 struct sb__child;
 struct sb__init_sql;
@@ -83,10 +82,20 @@ enum sb__pipe_state {
     SB__PIPE_SENT, // answers are being received
 };
 
+// The prepared statements of a connection in the order of their last use. To
+// keep executions cheap, nothing moves in the list until it is full.
+struct sb__prepared { // {0}: empty and without a limit
+    struct sb_stmt_handle *newest, *oldest;
+    uint32_t n;
+    uint32_t most; // limit, 0: none
+    bool full;     // n >= most
+};
+
 // Statements collected to be sent together (sql/pipeline_items.c).
 struct sb__pipe {
     struct sb__child child; // in the connection from the first use on
     enum sb__pipe_state state;
+    bool texts; // it is open, and the driver accepts SQL texts only
     uint32_t n;
     uint32_t next; // the item whose answer is next
     struct sb__pipe_item *item;
@@ -159,7 +168,7 @@ struct sb_con_priv {
     struct sb_rs rs[SB__RESULTS];
     unsigned rs_now;                  // the only one that may be valid
     struct sb_stmt_handle *statement; // source of the result, NULL: SQL text
-    struct sb__lru prepared;          // statements that exist on the server
+    struct sb__prepared prepared;     // statements that exist on the server
     struct sb__pipe pipe; // only pipelines use what follows its state
     struct sb_err err;
     struct sb_conn_info info;
@@ -182,34 +191,13 @@ struct sb_con_priv {
     char *failed_sql; // beginning of the last failed statement, or NULL
 };
 
-static inline bool sb__con_connected(const struct sb_con_priv *c)
-{
-    return c->state >= SB__CON_LOADING;
-}
-
-static inline bool sb__con_lost(const struct sb_con_priv *c)
-{
-    return c->state == SB__CON_AWAY || c->state == SB__CON_BROKEN;
-}
+bool sb__con_connected(const struct sb_con_priv *c);
+bool sb__con_lost(const struct sb_con_priv *c);
 
 // Changes the state. No other function may do so, except for a new connection.
-static inline void sb__con_enter(struct sb_con_priv *c, enum sb__con_state to)
-{
-    static const unsigned may[] = {
-        [SB__CON_SPARE] = 0,
-        [SB__CON_CLOSED] = 1u << SB__CON_SPARE | 1u << SB__CON_AWAY |
-                           1u << SB__CON_OPEN,
-        [SB__CON_AWAY] = 1u << SB__CON_SPARE | 1u << SB__CON_CLOSED |
-                         1u << SB__CON_OPEN,
-        [SB__CON_LOADING] = 1u << SB__CON_BROKEN | 1u << SB__CON_OPEN,
-        [SB__CON_BROKEN] = 1u << SB__CON_CLOSED | 1u << SB__CON_AWAY,
-        [SB__CON_OPEN] = 1u << SB__CON_CLOSED | 1u << SB__CON_AWAY |
-                         1u << SB__CON_LOADING | 1u << SB__CON_BROKEN,
-    };
-
-    assert(may[c->state] & 1u << to);
-    c->state = to;
-}
+void sb__con_enter(struct sb_con_priv *c, enum sb__con_state to);
+// The server is gone, unless that is known.
+void sb__con_broken(struct sb_con_priv *c, uint64_t now_ns);
 
 // Adds a child as the first one.
 void sb__child_add(struct sb_con_priv *c, struct sb__child *k);

@@ -124,6 +124,13 @@ struct sb_db_own {
     size_t n;
 };
 
+// The number of an operation, which is looked up again when the statistics of
+// the recorder have changed.
+struct sb__op {
+    const struct sb_stats *stats; // where it is registered, NULL at first
+    int number;
+};
+
 #define SB_DB_KEYWORDS 20 // first words of SQL texts that have operations
 
 // The user that connections belong to. Owned by the caller, one per Lua state.
@@ -133,8 +140,8 @@ struct sb_db_own {
 struct sb_db_ctx {
     struct sb_drivers *drivers;
     const struct sb_db_own *own; // NULL: nothing; set by the owner after init
-    struct sb_rec *const *rec;   // the user's current recorder; NULL, or
-                                 // pointing to NULL: nothing is recorded
+    struct sb_rec *const *rec;   // the user's current recorder; pointing to
+                                 // NULL: nothing is recorded
     const struct sb_clock *clock;
     unsigned user;
     uint64_t seed; // of the run
@@ -156,13 +163,6 @@ struct sb_db_ctx {
     uint64_t delayed;
     struct sb_prefetch *prefetch; // of the fiber; NULL as `waits`
     _Atomic bool ended;           // sb_db_ctx_end() was called
-    // The objects whose memory is in `prefetch`: it is set again only when one
-    // of them has changed.
-    struct {
-        const void *conn, *stmt, *value;
-        const struct sb_rec *rec;
-        int op;
-    } prefetched;
     pthread_mutex_t lock; // of the next two and what other threads cancel
     struct sb__slot_wait *slot_wait; // in progress, for --connect-parallel
     struct sb_con_priv *cons;
@@ -176,10 +176,9 @@ struct sb_db_ctx {
     struct sb_err err;             // of sb_db_get() and sb_con_open()
     unsigned opened, freed;        // connections so far
     unsigned held;                 // connections in `cons`
-    uint64_t turns;            // connections to the next of several databases
-    unsigned failed_at;        // `freed` at the last failed connect
-    struct sb_stats *op_stats; // where op[] is registered, NULL at first
-    int op[SB_DB_KEYWORDS];    // -1: not registered yet
+    uint64_t turns;     // connections to the next of several databases
+    unsigned failed_at; // `freed` at the last failed connect
+    struct sb__op op[SB_DB_KEYWORDS];
     struct sb__op_names *op_names; // of calls of drivers' own APIs, or NULL
 };
 

@@ -129,7 +129,7 @@ int sb__inst_in_turn(struct sb_db_ctx *ctx, struct sb_db *db,
 // Sets the functions for the own API of a driver.
 void sb__own_host(struct sb_host *host);
 
-// db_opts.c -------------------------------------------------------------------
+// call.c ----------------------------------------------------------------------
 
 // 0, or SB_EUSAGE with the first invalid entry of --db-ignore-errors.
 int sb__ignore_check(const struct sb_opt_list *list, struct sb_err *err);

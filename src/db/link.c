@@ -93,10 +93,8 @@ int sb_con_init_sql(struct sb_con *con, const char *sql, size_t len)
     struct sb__init_sql *own = malloc(sizeof(*own) + len + 1);
     struct sb__init_sql **last = &c->init_sql;
 
-    if (!own) {
-        sb_err_set(&c->err, SB_ENOMEM, "out of memory for a statement");
-        return sb__error_show(c);
-    }
+    if (!own)
+        return sb__error_set(c, SB_ENOMEM, "out of memory for a statement");
     own->next = NULL;
     memcpy(own->sql, sql, len);
     own->sql[len] = '\0';

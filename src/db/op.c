@@ -100,50 +100,55 @@ int sb__op_named(const struct sb_db_ctx *ctx, struct sb_rec *rec,
     return sb_stats_op(rec->stats, full, kind);
 }
 
-static int op_of_keyword(struct sb_db_ctx *ctx, struct sb_rec *rec, int k)
+int sb__op_cached(struct sb_db_ctx *ctx, struct sb__op *op, const char *name,
+    enum sb_op_kind kind)
 {
-    if (ctx->op_stats != rec->stats) {
-        ctx->op_stats = rec->stats;
-        for (int i = 0; i < KEYWORDS; i++)
-            ctx->op[i] = -1;
+    struct sb_rec *rec = *ctx->rec;
+
+    if (!rec)
+        return -1;
+    if (op->stats != rec->stats) {
+        op->number = sb__op_named(ctx, rec, name, kind);
+        op->stats = rec->stats;
     }
-    if (ctx->op[k] < 0)
-        ctx->op[k] = sb__op_named(ctx, rec, keywords[k].word, keywords[k].kind);
-    return ctx->op[k];
+    return op->number;
 }
 
-int sb__op_of_text(
-    struct sb_db_ctx *ctx, struct sb_rec *rec, const char *sql, size_t len)
+static int op_of_keyword(struct sb_db_ctx *ctx, int k)
 {
-    return op_of_keyword(ctx, rec, keyword(sql, len));
+    return sb__op_cached(ctx, &ctx->op[k], keywords[k].word, keywords[k].kind);
 }
 
-int sb__op_of_prepare(struct sb_db_ctx *ctx, struct sb_rec *rec)
+int sb__op_of_text(struct sb_db_ctx *ctx, const char *sql, size_t len)
 {
-    return op_of_keyword(ctx, rec, WORDS);
+    return *ctx->rec ? op_of_keyword(ctx, keyword(sql, len)) : -1;
 }
 
-int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec)
+int sb__op_of_prepare(struct sb_db_ctx *ctx)
 {
-    return op_of_keyword(ctx, rec, WORDS + 1);
+    return op_of_keyword(ctx, WORDS);
 }
 
-int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec)
+int sb__op_of_next(struct sb_db_ctx *ctx)
 {
-    return op_of_keyword(ctx, rec, WORDS + 2);
+    return op_of_keyword(ctx, WORDS + 1);
 }
 
-int sb__op_of_connect(struct sb_db_ctx *ctx, struct sb_rec *rec)
+int sb__op_of_reconnect(struct sb_db_ctx *ctx)
 {
-    return op_of_keyword(ctx, rec, WORDS + 3);
+    return op_of_keyword(ctx, WORDS + 2);
+}
+
+int sb__op_of_connect(struct sb_db_ctx *ctx)
+{
+    return op_of_keyword(ctx, WORDS + 3);
 }
 
 // Names that scripts and drivers choose ---------------------------------------
 
 struct name {
     struct name *next;
-    struct sb_stats *stats; // where op is registered, NULL at first
-    int op;
+    struct sb__op op;
     char text[];
 };
 
@@ -179,21 +184,17 @@ static struct name *name_of(struct sb_db_ctx *ctx, const char *text)
     return name;
 }
 
-int sb__op_of_name(struct sb_db_ctx *ctx, struct sb_rec *rec, const char *text,
-    enum sb_op_kind kind)
+int sb__op_of_name(
+    struct sb_db_ctx *ctx, const char *text, enum sb_op_kind kind)
 {
     struct name *name;
 
-    if (!*text)
+    if (!*text || !*ctx->rec)
         return -1;
     name = name_of(ctx, text);
     if (!name)
-        return sb__op_named(ctx, rec, text, kind);
-    if (name->stats != rec->stats) {
-        name->op = sb__op_named(ctx, rec, name->text, kind);
-        name->stats = rec->stats;
-    }
-    return name->op;
+        return sb__op_named(ctx, *ctx->rec, text, kind);
+    return sb__op_cached(ctx, &name->op, name->text, kind);
 }
 
 void sb__op_names_free(struct sb_db_ctx *ctx)

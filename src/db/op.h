@@ -10,19 +10,22 @@
 // name begins with that of the component.
 int sb__op_named(const struct sb_db_ctx *ctx, struct sb_rec *rec,
     const char *name, enum sb_op_kind kind);
-// Returns the operation for the first word of sql.
-int sb__op_of_text(
-    struct sb_db_ctx *ctx, struct sb_rec *rec, const char *sql, size_t len);
-// The same for a name of a driver's own call; -1: it is "", or not counted.
-int sb__op_of_name(struct sb_db_ctx *ctx, struct sb_rec *rec, const char *name,
+// The same, if something is recorded; -1: nothing is. *op is {0} at first, and
+// then only for this name.
+int sb__op_cached(struct sb_db_ctx *ctx, struct sb__op *op, const char *name,
     enum sb_op_kind kind);
+// The same for a name of a driver's own call; -1: it is "", or not counted.
+int sb__op_of_name(
+    struct sb_db_ctx *ctx, const char *name, enum sb_op_kind kind);
 void sb__op_names_free(struct sb_db_ctx *ctx);
 enum sb_op_kind sb__op_kind(const char *sql, size_t len);
-// The operations for the results after a statement's first one, for preparing,
-// reconnecting and connecting.
-int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec);
-int sb__op_of_prepare(struct sb_db_ctx *ctx, struct sb_rec *rec);
-int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec);
-int sb__op_of_connect(struct sb_db_ctx *ctx, struct sb_rec *rec);
+// The operations for the first word of sql, for the results after a statement's
+// first one, for preparing, reconnecting and connecting; -1: nothing is
+// recorded.
+int sb__op_of_text(struct sb_db_ctx *ctx, const char *sql, size_t len);
+int sb__op_of_next(struct sb_db_ctx *ctx);
+int sb__op_of_prepare(struct sb_db_ctx *ctx);
+int sb__op_of_reconnect(struct sb_db_ctx *ctx);
+int sb__op_of_connect(struct sb_db_ctx *ctx);
 
 #endif

@@ -18,9 +18,11 @@ void sb_db_ctx_init(struct sb_db_ctx *c, struct sb_drivers *d,
     struct sb_rec *const *rec, const struct sb_clock *clock, unsigned user,
     uint64_t seed)
 {
+    static struct sb_rec *const none = NULL;
+
     *c = (struct sb_db_ctx){
         .drivers = d,
-        .rec = rec,
+        .rec = rec ? rec : &none,
         .clock = clock,
         .user = user,
         .seed = seed,
@@ -255,19 +257,18 @@ static int get_instance(struct sb_db_ctx *ctx, struct sb_db *db,
 // not part of the operation.
 static void count_opened(struct sb__call *call)
 {
-    if (!call->rec)
+    if (!*call->con->ctx->rec)
         return;
     call->start += call->con->queued_ns;
     if (call->con->queued_waits)
         call->waits = call->con->queued_waits;
-    call->op = sb__op_of_connect(call->con->ctx, call->rec);
+    call->op = sb__op_of_connect(call->con->ctx);
     sb__call_record(call);
 }
 
 int sb_con_refused(struct sb_db_ctx *ctx, struct sb_db *db)
 {
-    struct sb_rec *rec = ctx->rec ? *ctx->rec : NULL;
-    int op;
+    struct sb_rec *rec = *ctx->rec;
 
     switch (ctx->err.code) {
     case SB_EUSAGE:
@@ -278,11 +279,9 @@ int sb_con_refused(struct sb_db_ctx *ctx, struct sb_db *db)
     default:
         break;
     }
-    if (!rec)
-        return 1;
-    op = sb__op_of_connect(ctx, rec);
-    sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);
-    sb_rec_code(rec, db->drv->name, &ctx->err, 1, sb_clock_now(ctx->clock));
+    if (rec)
+        sb_rec_error(rec, sb__op_of_connect(ctx), db->drv->name, &ctx->err,
+            sb_clock_now(ctx->clock));
     return 1;
 }
 
@@ -302,7 +301,7 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
         return NULL;
     }
     rc = get_instance(ctx, db, names, values, n, &c->inst, &ctx->err);
-    call = sb__call_since(c, sb__rec(c), -1, sb__rec(c) ? sb__now(c) : 0);
+    call = sb__call_since(c, -1, sb__now(c));
     if (rc == 0)
         rc = con_connect(c, &ctx->err);
     if (rc) {

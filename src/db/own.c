@@ -97,7 +97,6 @@ static int end_call(
 static int call(struct sb_con *con, const struct sb_own_call *own)
 {
     struct sb_con_priv *c = priv(con);
-    struct sb_rec *rec;
     struct sb__call call;
     int rc = sb__call_ready(c);
 
@@ -108,10 +107,8 @@ static int call(struct sb_con *con, const struct sb_own_call *own)
     if (SB_UNLIKELY(c->pipe.state == SB__PIPE_OPEN))
         return sb__error_usage(
             c, "a pipeline is open; it does not support a %s", own->what);
-    rec = sb__rec(c);
-    call = sb__call_begin(c, rec,
-        rec ? sb__op_of_name(c->ctx, rec, own->op, (enum sb_op_kind)own->kind)
-            : -1);
+    call = sb__call_begin(
+        c, sb__op_of_name(c->ctx, own->op, (enum sb_op_kind)own->kind));
     return end_call(&call, own, own->run(c->conn, own->arg, &c->res, &c->err));
 }
 

@@ -19,13 +19,13 @@
 // closed as an operation.
 static void record_reconnect(struct sb_con_priv *c, uint64_t since)
 {
-    struct sb_rec *rec = sb__rec(c);
+    struct sb_rec *rec = *c->ctx->rec;
     struct sb__call call;
 
     if (!rec)
         return;
     sb_tally_add(&rec->tally.reconnects, 1);
-    call = sb__call_since(c, rec, sb__op_of_reconnect(c->ctx, rec), since);
+    call = sb__call_since(c, sb__op_of_reconnect(c->ctx), since);
     sb__call_record(&call);
 }
 
@@ -86,11 +86,11 @@ static void log_back(struct sb_con_priv *c, bool back, uint64_t since)
 // because the caller retries.
 static int try_again(struct sb_con_priv *c)
 {
-    struct sb_rec *rec = sb__rec(c);
+    struct sb_rec *rec = *c->ctx->rec;
     int rc = sb__link_again(c);
 
     if (rc && rec && rc != SB_ECANCELED)
-        sb_rec_code(rec, c->drv->name, &c->err, 1, sb__now(c));
+        sb_rec_error(rec, -1, c->drv->name, &c->err, sb__now(c));
     return rc;
 }
 
@@ -198,7 +198,7 @@ static int refresh_con(struct sb__child *child)
     struct sb_con_priv *c = child->con;
     const struct sb_db_opts *o = c->inst->db->owner->opts;
     struct sb__refresh *r = &c->refresh;
-    struct sb_rec *rec = sb__rec(c);
+    struct sb_rec *rec = *c->ctx->rec;
     uint64_t now, event;
     int rc;
 

@@ -33,16 +33,21 @@ struct sb_prefetch {
     uintptr_t range[SB_PREFETCH_SLOTS];
 };
 
-// size: in bytes; what exceeds 63 cache lines is left out.
-static inline void sb_prefetch_set(
-    struct sb_prefetch *p, unsigned slot, const void *start, size_t size)
+// A range as it is in struct sb_prefetch. size: in bytes; what exceeds 63 cache
+// lines is left out.
+static inline uintptr_t sb_prefetch_range(const void *start, size_t size)
 {
     uintptr_t first = (uintptr_t)start & ~(uintptr_t)(SB_PREFETCH_LINE - 1);
     size_t lines = ((uintptr_t)start + size - first + SB_PREFETCH_LINE - 1) /
                    SB_PREFETCH_LINE;
 
-    p->range[slot] = first |
-                     (lines < SB_PREFETCH_LINE ? lines : SB_PREFETCH_LINE - 1);
+    return first | (lines < SB_PREFETCH_LINE ? lines : SB_PREFETCH_LINE - 1);
+}
+
+static inline void sb_prefetch_set(
+    struct sb_prefetch *p, unsigned slot, const void *start, size_t size)
+{
+    p->range[slot] = sb_prefetch_range(start, size);
 }
 
 static inline void sb_prefetch_lines(uintptr_t first, unsigned n)

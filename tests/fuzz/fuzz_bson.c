@@ -132,8 +132,9 @@ static void execute(struct sb_con *con, struct sbmo_doc_op *op, unsigned choice)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static struct sb_rec *const no_rec; // nothing is recorded
     struct sb_host host = { .shared = not_shared };
-    struct sb_db_ctx ctx = { .clock = &still };
+    struct sb_db_ctx ctx = { .rec = &no_rec, .clock = &still };
     struct sb_con_priv c = { .ctx = &ctx,
         .inst = &inst,
         .drv = &sb_driver,

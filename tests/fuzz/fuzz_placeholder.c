@@ -5,7 +5,7 @@
 // placeholder.
 #include <stdlib.h>
 
-#include "db/sql/placeholder.h"
+#include "db/sql/sql.h"
 #include "kit/sqlscan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -125,7 +125,8 @@ static struct sb_driver drv = { .name = "fake",
     .conn_size = 1,
     .stmt_size = sizeof(char *),
     .sql = &sql_ops };
-static struct sb_db_ctx ctx;
+static struct sb_rec *const no_rec; // nothing is recorded
+static struct sb_db_ctx ctx = { .rec = &no_rec };
 static struct sb_db_opts opts;
 static struct sb_drivers owner = { .opts = &opts };
 static struct sb_db db = { .owner = &owner, .drv = &drv };

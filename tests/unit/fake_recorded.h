@@ -55,7 +55,7 @@ static inline void start_recorded(void)
     drv.generic = &generic_ops;
     start();
     ctx.rec = &rec;
-    ctx.op_stats = NULL;
+    memset(ctx.op, 0, sizeof(ctx.op));
     host = (struct sb_host){
         .abi = SB_DRIVER_ABI, .log = fake_log, .shared = fake_shared
     };
@@ -72,7 +72,7 @@ static inline void finish_recorded(void)
     finish();
     sb__op_names_free(&ctx);
     sb_stats_done(&stats);
-    ctx.rec = NULL;
+    ctx.rec = &no_rec;
     ctx.handles = 0; // those that the end has freed
 }
 

@@ -24,7 +24,7 @@ static void finish_calls(void)
 {
     finish();
     sb_stats_done(&stats);
-    ctx.rec = NULL;
+    ctx.rec = &no_rec;
 }
 
 static const struct sb_op_tally *tally(void)
@@ -38,7 +38,7 @@ static void timed_and_counted(void)
     struct sb__call call;
 
     start_calls();
-    call = sb__call_begin(&c, rec, op);
+    call = sb__call_begin(&c, op);
     CHECK_INT(call.start, EPOCH + 1000);
     fake.ns0 = EPOCH + 1700;
     c.res = (struct sb_result){ .kind = SB_RESULT_ROWS, .nrows = 3 };
@@ -51,6 +51,30 @@ static void timed_and_counted(void)
     finish_calls();
 }
 
+// An UPDATE that changed no row does not count as a write.
+static void counted_by_result(void)
+{
+    static const struct sb_result results[] = {
+        { .kind = SB_RESULT_WRITE },
+        { .kind = SB_RESULT_WRITE, .affected = 5 },
+        { .kind = SB_RESULT_ROWS },
+        { .kind = SB_RESULT_UNKNOWN },
+    };
+
+    start_calls();
+    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+        struct sb__call call = sb__call_begin(&c, op);
+
+        c.res = results[i];
+        CHECK(sb__call_ends_well(&call, 0));
+    }
+    CHECK_INT(rec->tally.reads, 1);
+    CHECK_INT(rec->tally.writes, 1);
+    CHECK_INT(rec->tally.others, 2);
+    CHECK_INT(tally()->rows, 5);
+    finish_calls();
+}
+
 // What follows the answer is not part of the call.
 static void ends_once(void)
 {
@@ -58,7 +82,7 @@ static void ends_once(void)
 
     start_calls();
     c.debug = true;
-    call = sb__call_begin(&c, rec, op);
+    call = sb__call_begin(&c, op);
     fake.ns0 = EPOCH + 1200;
     CHECK(!sb__call_ends_well(&call, 0));
     fake.ns0 = EPOCH + 9000;
@@ -73,7 +97,7 @@ static void failed(void)
     struct sb__call call;
 
     start_calls();
-    call = sb__call_begin(&c, rec, op);
+    call = sb__call_begin(&c, op);
     CHECK(!sb__call_ends_well(&call, SB_EQUERY));
     sb_err_clear(&c.err);
     CHECK_INT(sb__call_end(call, SB_EQUERY, &text), SB_EQUERY);
@@ -90,8 +114,10 @@ static void not_counted(void)
     struct sb__call call;
 
     start_calls();
-    call = sb__call_begin(&c, NULL, -1);
+    ctx.rec = &no_rec;
+    call = sb__call_begin(&c, op);
     CHECK_INT(call.start, 0);
+    CHECK_INT(call.op, -1);
     CHECK(sb__call_ends_well(&call, 0));
     sb__call_record(&call);
     CHECK_INT(sb__call_end(call, 0, &text), 0);
@@ -104,7 +130,7 @@ static void recorded_since(void)
     struct sb__call call;
 
     start_calls();
-    call = sb__call_since(&c, rec, op, EPOCH + 400);
+    call = sb__call_since(&c, op, EPOCH + 400);
     sb__call_record(&call);
     CHECK_INT(tally()->ns, 600);
     CHECK_INT(rec->tally.others, 0); // not a query
@@ -120,12 +146,12 @@ static void answers_that_waited_for_their_user(void)
     start_calls();
     CHECK_INT(sb_stats_add_delays(&stats), 0);
     ctx.waits = &waits;
-    call = sb__call_begin(&c, rec, op);
+    call = sb__call_begin(&c, op);
     fake.ns0 = EPOCH + 1700;
     CHECK(sb__call_ends_well(&call, 0));
     CHECK_INT(tally()->ns, 700);
     CHECK_INT(rec->tally.client_delays, 0);
-    call = sb__call_begin(&c, rec, op);
+    call = sb__call_begin(&c, op);
     fake.ns0 = EPOCH + 2700;
     waits = (struct sb_fiber_waits){ .count = 8,
         .late = 400 }; // earlier waits do not count
@@ -134,7 +160,7 @@ static void answers_that_waited_for_their_user(void)
     CHECK_INT(rec->tally.client_delays, 1);
     CHECK_INT(rec->tally.client_delay_ns, 400);
     // A call that fails delays its event as well. No call ends before it began.
-    call = sb__call_begin(&c, rec, op);
+    call = sb__call_begin(&c, op);
     fake.ns0 = EPOCH + 2800;
     waits = (struct sb_fiber_waits){ .count = 9, .late = 5000 };
     CHECK(!sb__call_ends_well(&call, SB_EQUERY));
@@ -162,14 +188,14 @@ static void what_is_prefetched(void)
     struct sb_prefetch p = { { 0 } };
 
     start_calls();
-    sb__call_begin(&c, rec, op);
+    sb__call_begin(&c, op);
     ctx.prefetch = &p;
-    sb__call_begin(&c, rec, -1);
+    sb__call_begin(&c, -1);
     CHECK(is_range(&p, SB__PREFETCH_CONTEXT, &ctx));
     CHECK(is_range(&p, SB__PREFETCH_CONNECTION, &c));
     CHECK(is_range(&p, SB__PREFETCH_DRIVER_CONNECTION, c.conn));
     CHECK_INT(p.range[SB__PREFETCH_OPERATION], 0);
-    sb__call_begin(&c, rec, op);
+    sb__call_begin(&c, op);
     CHECK(is_range(&p, SB__PREFETCH_OPERATION, sb_rec_op_tally(rec, op)));
     ctx.prefetch = NULL;
     finish_calls();
@@ -186,7 +212,7 @@ static void one_wait_for_two_answers(void)
     CHECK_INT(sb_stats_add_delays(&stats), 0);
     ctx.waits = &waits;
     ctx.delayed = 0;
-    call[0] = call[1] = sb__call_since(&c, rec, op, EPOCH + 1000);
+    call[0] = call[1] = sb__call_since(&c, op, EPOCH + 1000);
     waits = (struct sb_fiber_waits){ .count = 2, .late = 100 };
     fake.ns0 = EPOCH + 1500;
     CHECK(sb__call_ends_well(&call[0], 0));
@@ -225,6 +251,7 @@ CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
     RUN(timed_and_counted);
+    RUN(counted_by_result);
     RUN(ends_once);
     RUN(failed);
     RUN(not_counted);

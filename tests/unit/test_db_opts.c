@@ -96,7 +96,7 @@ static void have_bounds(void)
         CHECK_INT(set(numbers[i], "0"), 0);
         CHECK_INT(set(numbers[i], "2000000000000000"), SB_ERANGE);
     }
-    // It is kept in 32 bits (struct sb__lru).
+    // It is kept in 32 bits (struct sb__prepared).
     CHECK_INT(set("db-statement-cache", "1000000000"), 0);
     CHECK_INT(set("db-statement-cache", "1000000001"), SB_ERANGE);
     // A script may still declare this one, with other bounds.

@@ -96,6 +96,7 @@ static void begin_user(struct user *u, const char *table)
     *u = (struct user){ .table = table };
     pthread_mutex_init(&u->ctx.lock, NULL);
     u->ctx.clock = &fake;
+    u->ctx.rec = &no_rec;
     u->con = (struct sb_con_priv){ .ctx = &u->ctx,
         .inst = &inst,
         .drv = &drv,

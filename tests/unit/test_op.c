@@ -6,11 +6,12 @@
 #include "check.h"
 
 static struct sb_stats stats;
-static struct sb_db_ctx ctx;
+static struct sb_rec *rec;
+static struct sb_db_ctx ctx = { .rec = &rec };
 
 static const char *name_of_text(const char *sql)
 {
-    int op = sb__op_of_text(&ctx, &stats.rec[0], sql, strlen(sql));
+    int op = sb__op_of_text(&ctx, sql, strlen(sql));
 
     return stats.op[op].name;
 }
@@ -40,12 +41,39 @@ static void kinds(void)
 
 static void own_names(void)
 {
-    struct sb_rec *rec = &stats.rec[0];
+    CHECK_STR(stats.op[sb__op_of_next(&ctx)].name, "next_result");
+    CHECK_STR(stats.op[sb__op_of_prepare(&ctx)].name, "prepare");
+    CHECK_STR(stats.op[sb__op_of_reconnect(&ctx)].name, "reconnect");
+    CHECK_STR(stats.op[sb__op_of_connect(&ctx)].name, "connect");
+}
 
-    CHECK_STR(stats.op[sb__op_of_next(&ctx, rec)].name, "next_result");
-    CHECK_STR(stats.op[sb__op_of_prepare(&ctx, rec)].name, "prepare");
-    CHECK_STR(stats.op[sb__op_of_reconnect(&ctx, rec)].name, "reconnect");
-    CHECK_STR(stats.op[sb__op_of_connect(&ctx, rec)].name, "connect");
+static void without_a_recorder(void)
+{
+    struct sb__op op = { 0 };
+
+    CHECK_INT(sb__op_of_text(&ctx, "SELECT 1", 8), -1);
+    CHECK_INT(sb__op_of_prepare(&ctx), -1);
+    CHECK_INT(sb__op_cached(&ctx, &op, "x", SB_OP_READ), -1);
+    CHECK(!op.stats);
+}
+
+// The number is looked up again for other statistics, as at the end of the
+// warm-up.
+static void cached(void)
+{
+    struct sb_stats other;
+    struct sb__op op = { 0 };
+    int number = sb__op_cached(&ctx, &op, "cached", SB_OP_READ);
+
+    CHECK_STR(stats.op[number].name, "cached");
+    CHECK_INT(sb__op_cached(&ctx, &op, "another name", SB_OP_READ), number);
+    CHECK_INT(sb_stats_init(&other, 1, 1, false), 0);
+    rec = &other.rec[0];
+    CHECK(number > 0);
+    CHECK_INT(sb__op_cached(&ctx, &op, "cached", SB_OP_READ), 0);
+    CHECK_STR(other.op[0].name, "cached");
+    rec = &stats.rec[0];
+    sb_stats_done(&other);
 }
 
 static void of_a_component(void)
@@ -60,9 +88,12 @@ static void of_a_component(void)
 CHECK_FILE
 {
     CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
+    RUN(without_a_recorder);
+    rec = &stats.rec[0];
     RUN(first_words);
     RUN(kinds);
     RUN(own_names);
+    RUN(cached);
     RUN(of_a_component);
     sb_stats_done(&stats);
     return check_done();

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "check_log.h"
+#include "db/sql/sql.h"
 #include "fake.h"
 #include "loop/fiber.h"
 
@@ -107,6 +108,69 @@ static void texts(void)
     text_only = false;
 }
 
+static int wrong_items;
+
+static int check_items(struct sb_conn *conn, const struct sb_item *items,
+    uint32_t n, struct sb_err *err)
+{
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        const struct sb_value *v = items[i].values;
+        char text[32];
+
+        snprintf(text, sizeof(text), "text %d", (int)i);
+        wrong_items += items[i].nvalues != 2 || v[0].i != i ||
+                       v[1].len != strlen(text) ||
+                       memcmp(v[1].s, text, v[1].len) != 0;
+    }
+    wrong_items += n != 1001 || items[n - 1].nvalues != 0 ||
+                   items[n - 1].len != 6 ||
+                   memcmp(items[n - 1].sql, "COMMIT", 6) != 0;
+    return 0;
+}
+
+// Values are copied: the caller may change them right after. Many of them move
+// the buffers.
+static void copies(void)
+{
+    struct sb_stmt_handle *st;
+    char text[32];
+    struct sb_value v[2] = { { .type = SB_VALUE_INT },
+        { .type = SB_VALUE_TEXT, .s = text } };
+    struct sb_item item = { .values = v, .nvalues = 2 };
+
+    start_pipelines();
+    sql_ops.pipeline_send = check_items;
+    st = sb_stmt_open(&c.pub, "a", 1, NULL);
+    CHECK_INT(sb_con_pipeline(&c.pub), 0);
+    for (int i = 0; i < 1000; i++) {
+        v[0].i = i;
+        v[1].len = (uint32_t)snprintf(text, sizeof(text), "text %d", i);
+        CHECK_INT(sb__pipe_add(&c, st, &item, -1), 0);
+        memset(text, 'x', sizeof(text));
+    }
+    CHECK(sb_con_query(&c.pub, "COMMIT", 6) == NULL);
+    wrong_items = 0;
+    CHECK_INT(sb_con_pipeline_send(&c.pub), 1001);
+    CHECK_INT(wrong_items, 0);
+    sb_con_pipeline_drop(&c.pub);
+    CHECK_INT(sb_con_pipeline(&c.pub), 0); // empty again
+    CHECK_INT(sb_con_pipeline_send(&c.pub), 0);
+    finish();
+}
+
+static void refuses_while_open(void)
+{
+    start_pipelines();
+    CHECK_INT(sb__pipe_refuse(&c, "load()"), 0);
+    CHECK_INT(sb_con_pipeline(&c.pub), 0);
+    CHECK_INT(sb__pipe_refuse(&c, "load()"), SB_EUSAGE);
+    CHECK(strstr(c.pub.sql_errmsg, "load() cannot be used"));
+    sb_con_query(&c.pub, "select", 6);
+    CHECK_INT(sb_con_pipeline_send(&c.pub), 1);
+    CHECK_INT(sb__pipe_refuse(&c, "load()"), 0);
+    finish();
+}
+
 // An answer that is left is received, and counts.
 static void answers_left(void)
 {
@@ -182,7 +246,7 @@ static void delays(void)
     CHECK_INT(
         sb_rec_op_tally(rec, 0)->ns, 1000 + (2000 - 70) + (3000 - 70) + 4000);
     ctx.waits = NULL;
-    ctx.rec = NULL;
+    ctx.rec = &no_rec;
     finish();
     sb_stats_done(&stats);
 }
@@ -317,6 +381,8 @@ CHECK_FILE
     sb_log_set_level(SB_LOG_FATAL);
     RUN(prepared);
     RUN(texts);
+    RUN(copies);
+    RUN(refuses_while_open);
     RUN(answers_left);
     RUN(failing);
     RUN(delays);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "db/sql/placeholder.h"
+#include "db/sql/sql.h"
 
 #include <math.h>
 

@@ -50,7 +50,7 @@ static void start_reconnect(void)
     CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
     rec = &stats.rec[0];
     ctx.rec = &rec;
-    ctx.op_stats = NULL;
+    memset(ctx.op, 0, sizeof(ctx.op));
     ctx.wait = advance_clock;
     lost_at_reset = canceled = false;
     failing_attempts = 0;
@@ -62,7 +62,7 @@ static void finish_reconnect(void)
 {
     finish();
     sb_stats_done(&stats);
-    ctx.rec = NULL;
+    ctx.rec = &no_rec;
     opts = (struct sb_db_opts){ 0 };
 }
 

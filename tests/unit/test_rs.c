@@ -73,7 +73,9 @@ static const struct sb_generic_ops generic_ops;
 static const struct sb_driver drv = {
     .name = "fake", .generic = &generic_ops, .sql = &sql_ops
 };
-static struct sb_db_ctx ctx;
+static const struct sb_clock still;
+static struct sb_rec *const no_rec; // nothing is recorded
+static struct sb_db_ctx ctx = { .rec = &no_rec, .clock = &still };
 static const struct sb_db_opts opts;
 static struct sb_drivers owner = { .opts = &opts };
 static struct sb_db db = { .owner = &owner, .drv = &drv };
@@ -208,7 +210,7 @@ static void failing_late(void)
     sb_rec_flush(rec);
     CHECK_INT(rec->tally.client_delays, 1);
     waits_of_next = NULL;
-    ctx = (struct sb_db_ctx){ 0 };
+    ctx = (struct sb_db_ctx){ .rec = &no_rec, .clock = &still };
     sb_stats_done(&stats);
 }
 

@@ -93,6 +93,43 @@ static void least_recently_used(void)
     opts.statement_cache = 0;
 }
 
+// The newest, the oldest and one between them are used, closed and prepared
+// again.
+static void order_of_use(void)
+{
+    struct sb_stmt_handle *st[5];
+    const char *const sql[] = { "a", "b", "d", "f", "g" };
+
+    opts.statement_cache = 3;
+    start();
+    for (int i = 0; i < 5; i++)
+        st[i] = open_stmt(sql[i]);
+    for (int i = 0; i < 3; i++)
+        run(st[i]); // from the newest: d, b, a
+    run(st[2]);
+    run(st[1]);
+    run(st[0]); // a, b, d
+    logged();
+    run(st[3]);
+    run(st[0]); // a, f, b
+    sb_stmt_free(st[3]);
+    run(st[4]); // g, a, b
+    CHECK_STR(logged(), "close(d) prepare(f) execute() execute() close(f) "
+                        "prepare(g) execute() ");
+    run(st[2]);
+    run(st[0]); // a, d, g
+    sb_stmt_free(st[0]);
+    run(st[1]); // b, d, g
+    run(st[4]);
+    CHECK_STR(logged(), "close(b) prepare(d) execute() execute() close(a) "
+                        "prepare(b) execute() execute() ");
+    CHECK_INT(c.prepared.n, 3);
+    finish();
+    CHECK_INT(c.prepared.n, 0);
+    CHECK(!c.prepared.newest && !c.prepared.oldest && !c.prepared.full);
+    opts.statement_cache = 0;
+}
+
 static void forgotten_by_the_server(void)
 {
     struct sb_stmt_handle *a, *b;
@@ -252,6 +289,7 @@ CHECK_FILE
     RUN(without_a_limit);
     RUN(what_is_prefetched);
     RUN(least_recently_used);
+    RUN(order_of_use);
     RUN(forgotten_by_the_server);
     RUN(in_pipelines);
     RUN(in_pipelines_one_by_one);

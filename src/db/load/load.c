@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
 #include <stdlib.h>
 
 #include "db/load/load_private.h"
@@ -490,7 +491,7 @@ static int add_value(struct sb_load *ld, struct sb_value value)
 
     if (!v)
         return refused_value(ld);
-    if (sb__value_check(ld->child.con->drv, &value, &ld->child.con->err))
+    if (sb__value_check(ld->child.con, &value))
         return load_fail(ld, true);
     *v = value;
     return value_done(ld);

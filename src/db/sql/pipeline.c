@@ -16,6 +16,8 @@ static void set_state(struct sb_con_priv *c, enum sb__pipe_state to)
     struct sb__pipe *p = &c->pipe;
 
     assert(to == SB__PIPE_NONE || to == p->state + 1);
+    p->texts = to == SB__PIPE_OPEN && c->sql->pipeline_send &&
+               (c->drv->caps & SB_CAP_TEXT_PIPELINE);
     if (to == SB__PIPE_SENT)
         c->unsettled++;
     else if (p->state == SB__PIPE_SENT)
@@ -41,7 +43,7 @@ static void drop_pipeline(struct sb__child *k)
     sb__children_free_late(c);
 }
 
-static void orphan(struct sb__child *k)
+static void orphan_pipe(struct sb__child *k)
 {
     struct sb_con_priv *c = k->con;
 
@@ -89,7 +91,7 @@ int sb_con_pipeline_send(struct sb_con *con)
         return 0;
     }
     sb__pipe_settle(p);
-    p->start = sb__rec(c) || c->debug ? sb__now(c) : 0;
+    p->start = *c->ctx->rec || c->debug ? sb__now(c) : 0;
     p->waits = sb__call_waits(c);
     set_state(c, SB__PIPE_SENT);
     if (has_ops(c))
@@ -138,9 +140,7 @@ static uint64_t driver_waits(struct sb__pipe *p, uint64_t now)
 // The time of an answer is measured from sending the pipeline.
 static int receive(struct sb_con_priv *c, const struct sb__pipe_item *item)
 {
-    struct sb_rec *rec = sb__rec(c);
-    struct sb__call call = sb__call_since(
-        c, rec, rec ? item->op : -1, c->pipe.start);
+    struct sb__call call = sb__call_since(c, item->op, c->pipe.start);
     struct sb__call_text text;
     int rc;
 
@@ -196,7 +196,7 @@ static int end_sent(struct sb__child *k)
 }
 
 static const struct sb__child_ops pipe_ops = {
-    .settle = end_sent, .abandon = drop_pipeline, .orphan = orphan
+    .settle = end_sent, .abandon = drop_pipeline, .orphan = orphan_pipe
 };
 
 int sb_con_pipeline(struct sb_con *con)

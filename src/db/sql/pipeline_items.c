@@ -6,76 +6,52 @@
 #include "db/sql/sql.h"
 #include "kit/array.h"
 
-static struct sb__pipe_item *add_item(struct sb_con_priv *c)
+static bool pipe_room(struct sb__pipe *p, uint32_t nvalues)
 {
-    struct sb__pipe *p = &c->pipe;
     struct sb__pipe_item *item = sb_array_room(
         p->item, &p->items_cap, p->n, 1, sizeof(*item));
+    struct sb_value *value = sb_array_room(
+        p->value, &p->values_cap, p->nvalues, nvalues, sizeof(*value));
 
-    if (!item)
-        return NULL;
-    p->item = item;
-    item += p->n;
-    *item = (struct sb__pipe_item){ .text = p->bytes.len };
-    return item;
+    p->item = item ? item : p->item;
+    p->value = value ? value : p->value;
+    return item && value;
 }
 
-static bool add_values(struct sb__pipe *p, struct sb__pipe_item *item,
-    const struct sb_value *value, uint32_t n)
+// False: out of memory. An item without its bytes is not counted, and not sent.
+static bool pipe_copy(struct sb__pipe *p, struct sb_stmt_handle *st,
+    const struct sb_item *add, int op)
 {
-    struct sb_value *v = sb_array_room(
-        p->value, &p->values_cap, p->nvalues, n, sizeof(*v));
+    struct sb_buf *b = &p->bytes;
 
-    if (!v)
+    if (!pipe_room(p, add->nvalues))
         return false;
-    p->value = v;
-    item->value = p->nvalues;
-    item->nvalues = n;
-    for (uint32_t i = 0; i < n; i++) {
-        v[p->nvalues] = value[i];
-        if (value[i].type >= SB_VALUE_TEXT) {
-            v[p->nvalues].i = (int64_t)p->bytes.len;
-            sb_buf_add(&p->bytes, value[i].s, value[i].len);
+    p->item[p->n] = (struct sb__pipe_item){ .st = st,
+        .text = b->len,
+        .len = add->len,
+        .value = p->nvalues,
+        .nvalues = add->nvalues,
+        .op = op };
+    if (!st)
+        sb_buf_add(b, add->sql, add->len);
+    for (uint32_t i = 0; i < add->nvalues; i++) {
+        struct sb_value v = add->values[i];
+
+        if (v.type >= SB_VALUE_TEXT) {
+            v.i = (int64_t)b->len;
+            sb_buf_add(b, add->values[i].s, v.len);
         }
-        p->nvalues++;
+        p->value[p->nvalues++] = v;
     }
-    return true;
+    if (!b->failed)
+        p->n++;
+    return !b->failed;
 }
 
-// An item without its bytes is not sent.
-static int count_item(struct sb_con_priv *c)
+int sb__pipe_add(struct sb_con_priv *c, struct sb_stmt_handle *st,
+    const struct sb_item *add, int op)
 {
-    if (c->pipe.bytes.failed)
-        return sb__error_no_memory(c);
-    c->pipe.n++;
-    return 0;
-}
-
-int sb__pipe_add_text(
-    struct sb_con_priv *c, const char *sql, size_t len, int op)
-{
-    struct sb__pipe_item *item = add_item(c);
-
-    if (!item)
-        return sb__error_no_memory(c);
-    sb_buf_add(&c->pipe.bytes, sql, len);
-    item->len = len;
-    item->op = op;
-    return count_item(c);
-}
-
-int sb__pipe_add_stmt(struct sb_con_priv *c, struct sb_stmt_handle *st,
-    const struct sb_value *values, uint32_t n, int op)
-{
-    struct sb__pipe_item *item = add_item(c);
-
-    if (!item)
-        return sb__error_no_memory(c);
-    item->op = op;
-    item->st = st;
-    if (!add_values(&c->pipe, item, values, n))
-        return sb__error_no_memory(c);
-    return count_item(c);
+    return pipe_copy(&c->pipe, st, add, op) ? 0 : sb__error_no_memory(c);
 }
 
 void sb__pipe_clear(struct sb__pipe *p)

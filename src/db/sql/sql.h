@@ -4,22 +4,67 @@
 #ifndef SB_SQL_H
 #define SB_SQL_H
 
-#include <math.h>
-
 #include "db/call.h"
-#include "db/sql/placeholder.h"
 
 // query.c --------------------------------------------------------------------
 
-// Runs SQL text as sb_con_query() does, after sb__call_ready(). op < 0: the
-// operation of its first word. 0 or SB_E*.
+// Runs SQL text as sb_con_query() does, after sb__call_ready(), as operation
+// op; -1: it is not counted. 0 or SB_E*.
 int sb__query_run(struct sb_con_priv *c, const char *sql, size_t len, int op);
 // Runs SQL text whose rows are not needed. 0 or SB_E*.
 int sb__query_execute(struct sb_con_priv *c, const char *sql, size_t len);
 // The syntax of the literals of a connection.
 struct sb__quoting sb__query_quoting(const struct sb_con_priv *c);
 
-// pipeline_items.c ----------------------------------------------------------
+// The placeholders of a text.
+struct sb__placeholders {
+    size_t *at; // n offsets, ascending; in sql, or in the scanned text if NULL
+    uint32_t n;
+    char *sql; // the text with '?' for each '??'; NULL if it has no '??'
+    size_t len;
+};
+
+// flags: enum sb_sqlscan_flags. 0 or SB_ENOMEM.
+int sb__placeholders_scan(
+    struct sb__placeholders *m, const char *sql, size_t len, unsigned flags);
+void sb__placeholders_done(struct sb__placeholders *m); // {0} allowed
+
+// Syntax of the literals of a connection.
+struct sb__quoting {
+    struct sb_conn *conn; // first argument of quote
+    size_t (*quote)(struct sb_conn *conn, const char *text, size_t len,
+        char *out, size_t size); // NULL: doubled single quotes
+    bool casts;                  // '\x00'::bytea, not X'00'; 'NaN'::float8
+    bool binary;                 // _binary X'00', not X'00'
+    bool huge; // infinities as 9e999: there is no other literal for them
+};
+
+// Quotes text with single quotes, doubling those in it, or, if it contains a
+// NUL, as CAST(X'00' AS TEXT). Returns the required length as snprintf() does.
+size_t sb__quote_plain(const char *text, size_t len, char *out, size_t size);
+
+// Appends the value as an SQL literal that has exactly this value. 0, SB_ENOMEM
+// (also if b->max is exceeded), or SB_ERANGE if there is no such literal.
+int sb__quote_value(struct sb_buf *b, const struct sb__quoting *q,
+    const struct sb_value *v, struct sb_err *err);
+
+// Appends nrows * n values as the rows of an INSERT: "(1,'a'),(2,'b')". Errors
+// as sb__quote_value().
+int sb__quote_rows(struct sb_buf *b, const struct sb__quoting *q,
+    const struct sb_value *v, uint32_t nrows, uint32_t n, struct sb_err *err);
+
+// Clears b and writes sql to it, with values[i] instead of placeholder i; there
+// are m->n values. Errors as sb__quote_value().
+int sb__placeholders_fill(struct sb_buf *b, const struct sb__placeholders *m,
+    const char *sql, size_t len, const struct sb__quoting *q,
+    const struct sb_value *values, struct sb_err *err);
+
+// The same with the literals and the error of a connection.
+int sb__query_fill(struct sb_con_priv *c, struct sb_buf *b,
+    const struct sb__placeholders *m, const char *sql, size_t len,
+    const struct sb_value *values);
+
+// pipeline_items.c -----------------------------------------------------------
 
 // A collected statement. Its text and values are in the buffers of the pipe,
 // which move as they grow: so it has offsets.
@@ -31,11 +76,11 @@ struct sb__pipe_item {
     int op;
 };
 
-// Collect one more statement, while a pipeline is open. 0 or SB_E*.
-int sb__pipe_add_text(
-    struct sb_con_priv *c, const char *sql, size_t len, int op);
-int sb__pipe_add_stmt(struct sb_con_priv *c, struct sb_stmt_handle *st,
-    const struct sb_value *values, uint32_t n, int op);
+// Collects one more statement, of which it copies the text and the values,
+// while a pipeline is open. st: the statement, if it is prepared: its text is
+// not copied. 0 or SB_E*.
+int sb__pipe_add(struct sb_con_priv *c, struct sb_stmt_handle *st,
+    const struct sb_item *add, int op);
 // Empties the pipe for another pipeline.
 void sb__pipe_clear(struct sb__pipe *p);
 // Converts offsets to addresses, now that the bytes do not move any more.
@@ -45,12 +90,6 @@ void sb__pipe_done(struct sb__pipe *p);
 // Fails with SB_EUSAGE, as the error of the connection, while a pipeline is
 // open: `what` would be done before the collected statements. Otherwise 0.
 int sb__pipe_refuse(struct sb_con_priv *c, const char *what);
-// True if a pipeline is open whose driver accepts SQL texts only.
-static inline bool sb__pipe_of_texts(const struct sb_con_priv *c)
-{
-    return c->pipe.state == SB__PIPE_OPEN && c->sql->pipeline_send &&
-           (c->drv->caps & SB_CAP_TEXT_PIPELINE);
-}
 
 // stmt.c ---------------------------------------------------------------------
 
@@ -67,29 +106,8 @@ int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value);
 // under --db-statement-cache. Not while a pipeline needs them.
 void sb__stmts_make_room(struct sb_con_priv *c, uint32_t more);
 
-// param.c --------------------------------------------------------------------
-
-// True if only some drivers accept the value: see sb__value_check().
-static inline bool sb__value_is_special(const struct sb_value *v)
-{
-    return v->type == SB_VALUE_UINT ||
-           (v->type == SB_VALUE_DOUBLE && !isfinite(v->d));
-}
-// 0, or SB_ERANGE for a special value that the driver cannot send unchanged.
-int sb__value_check(
-    const struct sb_driver *drv, const struct sb_value *v, struct sb_err *err);
-
-// As sb_stmt_param(). NULL on failure, with *err filled. owner: warns of texts
-// that are cut; it is not used after the last sb_param_room().
-struct sb_param *sb__param_new(
-    struct sb_drivers *owner, int type, uint64_t max_len, struct sb_err *err);
-// Adds a reference, to be dropped with sb_param_free(). Returns param.
-struct sb_param *sb__param_keep(struct sb_param *param);
-// Writes "1 parameter bound, but the statement has 2 placeholders".
-void sb__params_counted(char *out, size_t size, size_t n, unsigned marks);
-// Checks that there are n = marks parameters, none of them NULL. 0 or
-// SB_EUSAGE.
-int sb__params_check(struct sb_param *const *params, size_t n, unsigned marks,
-    const char *sql, struct sb_err *err);
+// 0, or SB_ERANGE, as the error of the connection, for a value that the driver
+// cannot send unchanged.
+int sb__value_check(struct sb_con_priv *c, const struct sb_value *v);
 
 #endif

@@ -1,12 +1,167 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Prepared statements: prepared on the server if it supports them, otherwise
-// emulated by SQL text.
+// emulated by SQL text; and their parameters.
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "db/op.h"
 #include "db/sql/sql.h"
 #include "kit/sqlscan.h"
+
+// Parameters, which may outlive the statement that they were created for -----
+
+#define GROWTH_LEAST 64u
+
+struct param {
+    struct sb_param pub; // first: the handle Lua holds
+    unsigned refs;       // its creator and the statements it is bound to
+    bool grows;          // no maximum length was declared
+    struct sb_drivers *owner;
+};
+
+static struct sb_param *param_new(
+    struct sb_drivers *owner, int type, uint64_t max_len, struct sb_err *err)
+{
+    bool buffer = type >= SB_SQL_TYPE_TIME;
+    struct param *p;
+
+    if (type <= SB_SQL_TYPE_NONE || type > SB_SQL_TYPE_BLOB) {
+        sb_err_set(err, SB_EUSAGE, "invalid parameter type %d", type);
+        return NULL;
+    }
+    if (buffer && max_len >= UINT32_MAX) {
+        sb_err_set(err, SB_EUSAGE,
+            "the maximum length of a parameter is %u bytes", UINT32_MAX - 1);
+        return NULL;
+    }
+    p = calloc(1, sizeof(*p));
+    if (p && buffer)
+        p->pub.buffer = malloc(max_len + 1);
+    if (!p || (buffer && !p->pub.buffer)) {
+        free(p);
+        sb_err_set(err, SB_ENOMEM, "out of memory");
+        return NULL;
+    }
+    p->pub.type = type;
+    p->pub.is_null = 1;
+    p->pub.max_len = buffer ? max_len : 0;
+    p->grows = buffer && max_len == 0;
+    p->refs = 1;
+    p->owner = owner;
+    return &p->pub;
+}
+
+static struct sb_param *param_keep(struct sb_param *param)
+{
+    struct param *p = (struct param *)param;
+
+    assert(p->refs > 0);
+    p->refs++;
+    return param;
+}
+
+void sb_param_free(struct sb_param *param)
+{
+    struct param *p = (struct param *)param;
+
+    assert(!p || p->refs > 0);
+    if (!p || --p->refs > 0)
+        return;
+    free(p->pub.buffer);
+    free(p);
+}
+
+// Scripts cut texts in many parameters and users: one warning is enough.
+static void warn_cut(struct param *p, uint64_t len)
+{
+    if (!atomic_exchange_explicit(&p->owner->cut, true, memory_order_relaxed))
+        sb_log(SB_LOG_WARNING,
+            "a text of %" PRIu64 " bytes was cut to %" PRIu64
+            ", the length that the script declares with stmt:bind_create(); "
+            "without a length, it is sent whole",
+            len, p->pub.max_len);
+}
+
+int64_t sb_param_room(struct sb_param *param, uint64_t len)
+{
+    struct param *p = (struct param *)param;
+    uint64_t size = 2 * p->pub.max_len;
+    char *grown;
+
+    if (len > p->pub.max_len && !p->grows)
+        warn_cut(p, len);
+    if (len <= p->pub.max_len || !p->grows)
+        return (int64_t)(len < p->pub.max_len ? len : p->pub.max_len);
+    if (len >= UINT32_MAX)
+        return -1;
+    size = size < GROWTH_LEAST ? GROWTH_LEAST : size;
+    size = size < len ? len : size;
+    grown = realloc(p->pub.buffer, size + 1);
+    if (!grown)
+        return -1;
+    p->pub.buffer = grown;
+    p->pub.max_len = size;
+    return (int64_t)len;
+}
+
+// Writes "1 parameter bound, but the statement has 2 placeholders".
+static void params_counted(char *out, size_t size, size_t n, unsigned marks)
+{
+    snprintf(out, size,
+        "%zu parameter%s bound, but the statement has %u placeholder%s", n,
+        n == 1 ? "" : "s", marks, marks == 1 ? "" : "s");
+}
+
+static int params_check(struct sb_param *const *params, size_t n,
+    unsigned marks, const char *sql, struct sb_err *err)
+{
+    char text[120];
+
+    if (n != marks) {
+        params_counted(text, sizeof(text), n, marks);
+        return sb_err_set(err, SB_EUSAGE, "%s: '%.200s'", text, sql);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!params[i])
+            return sb_err_set(err, SB_EUSAGE,
+                "parameter %zu of '%.200s' is missing", i + 1, sql);
+    }
+    return 0;
+}
+
+// True if only some drivers accept the value.
+static bool is_special(const struct sb_value *v)
+{
+    return v->type == SB_VALUE_UINT ||
+           (v->type == SB_VALUE_DOUBLE && !isfinite(v->d));
+}
+
+int sb__value_check(struct sb_con_priv *c, const struct sb_value *v)
+{
+    uint64_t caps = c->drv->caps;
+
+    if (SB_LIKELY(!is_special(v)))
+        return 0;
+    if (v->type == SB_VALUE_UINT)
+        return caps & SB_CAP_UNSIGNED
+                   ? 0
+                   : sb__error_set(c, SB_ERANGE,
+                         "%" PRIu64 " is out of range: the %s driver does not "
+                         "support unsigned 64-bit integers",
+                         v->u, c->drv->name);
+    if (caps & (isnan(v->d) ? SB_CAP_NAN : SB_CAP_INFINITY))
+        return 0;
+    return sb__error_set(c, SB_ERANGE,
+        "%s is out of range: the %s driver cannot store it",
+        isnan(v->d) ? "NaN"
+        : v->d < 0  ? "-Infinity"
+                    : "Infinity",
+        c->drv->name);
+}
+
+// Statements -----------------------------------------------------------------
 
 enum mode { MODE_NEW, MODE_SERVER, MODE_EMULATED };
 
@@ -21,17 +176,21 @@ struct sb_stmt_handle {
     char *sql;
     size_t len;
     char *op_name;
-    int op;                    // registered with op_stats
-    struct sb_stats *op_stats; // NULL at first
+    enum sb_op_kind kind;
+    struct sb__op op; // of its executions
     enum mode mode;
-    struct sb_stmt *stmt;       // stmt_size bytes
-    struct sb__lru_node cached; // in con->prepared, if MODE_SERVER
+    struct sb_stmt *stmt;                 // stmt_size bytes
+    struct sb_stmt_handle *newer, *older; // in con->prepared, if MODE_SERVER
     struct sb__placeholders marks;
     struct sb_value *value;  // nbound values
     struct sb_param **bound; // nbound parameters, in the same allocation
+    uint8_t *types;          // nbound types, in the same allocation
     uint32_t nbound;
     struct sb_buf text; // for the emulation
+    // Ranges from SB__PREFETCH_STATEMENT on, for the user's fiber.
+    uintptr_t hot[4];
 };
+static_assert(SB__PREFETCH_STATEMENT + 4 == SB_PREFETCH_SLOTS, "ranges");
 
 // Returns the text with the digits of names folded, so that sbtest1 and sbtest2
 // are one operation.
@@ -73,6 +232,7 @@ static int fill_stmt(struct sb_stmt_handle *st, const struct sb_con_priv *c,
     memcpy(st->sql, sql, len);
     st->sql[len] = '\0';
     st->len = len;
+    st->kind = sb__op_kind(sql, len);
     if (op && *op)
         st->op_name = strdup(op);
     else if (st->marks.sql)
@@ -87,12 +247,6 @@ static void unbind(struct sb_stmt_handle *st)
     for (uint32_t i = 0; i < st->nbound; i++)
         sb_param_free(st->bound[i]);
     free(st->value);
-}
-
-// Of n values and parameters.
-static size_t values_size(size_t n)
-{
-    return n * (sizeof(struct sb_value) + sizeof(struct sb_param *));
 }
 
 // Frees everything except the handle: see struct sb_con_priv.
@@ -113,7 +267,8 @@ static void free_dropped(struct sb__handle *h);
 // Puts a handle without a connection into a list of its context.
 static void stmt_retire(struct sb_stmt_handle *st, struct sb__child **list)
 {
-    assert(!st->child.con && !st->sql);
+    stmt_strip(st);
+    assert(!st->child.con);
     st->idle = list == &st->ctx->idle_stmts;
     st->child.ops = &handle_ops;
     sb__child_link(list, &st->child);
@@ -135,11 +290,20 @@ static struct sb_stmt_handle *stmt_new(struct sb_db_ctx *ctx)
     return st;
 }
 
-static void *fail_open(struct sb_con_priv *c, int code, const char *text)
+// The memory that the user's fiber uses if the statement is executed when its
+// last execution has been answered.
+static void set_hot(struct sb_stmt_handle *st, size_t driver)
 {
-    sb_err_set(&c->err, code, "%s", text);
-    sb__error_show(c);
-    return NULL;
+    bool values = st->nbound > 0;
+
+    st->hot[0] = sb_prefetch_range(st, sizeof(*st));
+    st->hot[1] = sb_prefetch_range(
+        st->stmt, driver < SB_DRIVER_HOT_STMT ? driver : SB_DRIVER_HOT_STMT);
+    st->hot[2] = values ? sb_prefetch_range(st->value,
+                              (size_t)((char *)st->types - (char *)st->value))
+                        : 0;
+    st->hot[3] = values ? sb_prefetch_range(st->bound[0], sizeof(**st->bound))
+                        : 0;
 }
 
 struct sb_stmt_handle *sb_stmt_open(
@@ -152,18 +316,19 @@ struct sb_stmt_handle *sb_stmt_open(
     // result stays open.
     if (sb__call_allowed(c))
         return NULL;
-    if (!c->sql)
-        return fail_open(
-            c, SB_EUNSUPPORTED, "the driver has no SQL operations");
+    if (!c->sql) {
+        sb__error_set(c, SB_EUNSUPPORTED, "the driver has no SQL operations");
+        return NULL;
+    }
     st = stmt_new(c->ctx);
-    if (!st)
-        return fail_open(c, SB_ENOMEM, "out of memory");
-    if (fill_stmt(st, c, sql, len, op)) {
-        stmt_strip(st);
-        stmt_retire(st, &st->ctx->idle_stmts);
-        return fail_open(c, SB_ENOMEM, "out of memory");
+    if (!st || fill_stmt(st, c, sql, len, op)) {
+        sb__error_no_memory(c);
+        if (st)
+            stmt_retire(st, &st->ctx->idle_stmts);
+        return NULL;
     }
     sb_buf_init(&st->text, 0);
+    set_hot(st, c->drv->stmt_size);
     st->child.ops = &handle_ops;
     sb__child_add(c, &st->child);
     sb__handle_give(&st->handle, st->ctx, free_dropped);
@@ -179,7 +344,7 @@ struct sb_param *sb_stmt_param(
     if (!c)
         return NULL;
     sb_err_clear(&c->err);
-    p = sb__param_new(c->inst->db->owner, type, max_len, &c->err);
+    p = param_new(c->inst->db->owner, type, max_len, &c->err);
     if (!p)
         sb__error_show(c);
     return p;
@@ -193,7 +358,7 @@ static void warn_surplus(struct sb_stmt_handle *st, size_t n)
     if (st->surplus)
         return;
     st->surplus = true;
-    sb__params_counted(text, sizeof(text), n, st->marks.n);
+    params_counted(text, sizeof(text), n, st->marks.n);
     sb_log(
         SB_LOG_WARNING, "%s; the others are ignored: '%.200s'", text, st->sql);
 }
@@ -204,6 +369,7 @@ int sb_stmt_bind(
     struct sb_con_priv *c = st->child.con;
     struct sb_param **bound;
     struct sb_value *value;
+    uint8_t *types;
 
     if (!c)
         return SB_EUSAGE;
@@ -211,24 +377,147 @@ int sb_stmt_bind(
         warn_surplus(st, n);
         n = st->marks.n;
     }
-    if (sb__params_check(params, n, st->marks.n, st->sql, &c->err))
+    if (params_check(params, n, st->marks.n, st->sql, &c->err))
         return sb__error_show(c);
-    value = calloc(1, values_size(n + 1));
+    value = calloc(n + 1, sizeof(*value) + sizeof(*bound) + sizeof(*types));
     if (!value)
         return sb__error_no_memory(c);
     bound = (struct sb_param **)(value + n);
+    types = (uint8_t *)(bound + n);
     for (size_t i = 0; i < n; i++) {
-        bound[i] = sb__param_keep(params[i]);
-        if (i < st->nbound && st->bound[i]->type != params[i]->type)
+        bound[i] = param_keep(params[i]);
+        types[i] = (uint8_t)params[i]->type;
+        if (i < st->nbound && st->types[i] != types[i])
             st->retyped = st->mode == MODE_SERVER &&
                           (c->drv->caps & SB_CAP_PARAM_TYPES);
     }
     unbind(st);
     st->bound = bound;
+    st->types = types;
     st->value = value;
     st->nbound = (uint32_t)n;
+    set_hot(st, c->drv->stmt_size);
     return 0;
 }
+
+// The statement cache: see struct sb__prepared -------------------------------
+
+static void cache_count(struct sb__prepared *l, uint32_t n)
+{
+    l->n = n;
+    l->full = l->most > 0 && n >= l->most;
+}
+
+// Adds it as the newest.
+static void cache_add(struct sb__prepared *l, struct sb_stmt_handle *st)
+{
+    st->older = l->newest;
+    *(l->newest ? &l->newest->newer : &l->oldest) = st;
+    l->newest = st;
+    cache_count(l, l->n + 1);
+}
+
+static void cache_remove(struct sb__prepared *l, struct sb_stmt_handle *st)
+{
+    *(st->newer ? &st->newer->older : &l->newest) = st->older;
+    *(st->older ? &st->older->newer : &l->oldest) = st->newer;
+    st->newer = st->older = NULL;
+    cache_count(l, l->n - 1);
+}
+
+static void stmt_reset(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->child.con;
+
+    if (st->mode == MODE_SERVER) {
+        c->sql->close(c->conn, st->stmt);
+        memset(st->stmt, 0, c->drv->stmt_size);
+        cache_remove(&c->prepared, st);
+    }
+    st->mode = MODE_NEW;
+    st->retyped = false;
+}
+
+void sb__stmts_make_room(struct sb_con_priv *c, uint32_t more)
+{
+    struct sb__prepared *l = &c->prepared;
+
+    if (!l->full || c->pipe.state != SB__PIPE_NONE)
+        return;
+    while (l->oldest && l->n + more > l->most)
+        stmt_reset(l->oldest);
+    if (more && !atomic_exchange_explicit(
+                    &c->inst->db->owner->crowded, true, memory_order_relaxed))
+        sb_log(SB_LOG_NOTICE,
+            "%s: a connection uses more than %u statements: the least recently "
+            "used ones are closed and prepared again (--db-statement-cache)",
+            c->drv->name, l->most);
+}
+
+// Preparing ------------------------------------------------------------------
+
+// A statement with '??' can be prepared only if the driver supports it.
+static bool has_server_side(const struct sb_stmt_handle *st)
+{
+    const struct sb_con_priv *c = st->child.con;
+
+    return c->sql->prepare && !c->emulate &&
+           (!st->marks.sql || (c->drv->caps & SB_CAP_ESCAPED_MARKS));
+}
+
+// 0 or SB_E*; SB_EUNSUPPORTED: it is to be emulated.
+static int prepare_on_server(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->child.con;
+    uint32_t n = st->nbound;
+    int rc;
+
+    if (!has_server_side(st))
+        return SB_EUNSUPPORTED;
+    sb__stmts_make_room(c, 1);
+    rc = c->sql->prepare(
+        c->conn, st->stmt, st->sql, st->len, st->types, &n, &c->err);
+    if (rc || n == st->marks.n)
+        return rc;
+    c->sql->close(c->conn, st->stmt);
+    return sb__error_usage(c,
+        "the server found %u parameters, but the statement has %u placeholders",
+        n, st->marks.n);
+}
+
+// Called before the first execution. Preparing is recorded as a separate
+// operation, so that it is not part of the latency of the first query.
+static int prepare(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->child.con;
+    int op = sb__op_of_prepare(c->ctx);
+    uint64_t now = sb__now(c);
+    // Not sb__call_begin(): the numbers of the last result stay.
+    struct sb__call call = sb__call_since(c, op, now);
+    char was[sizeof(c->err.msg)];
+    int rc = prepare_on_server(st);
+
+    if (rc)
+        memset(st->stmt, 0, c->drv->stmt_size);
+    if (rc == SB_EUNSUPPORTED) {
+        st->mode = MODE_EMULATED;
+        return 0;
+    }
+    if (rc) {
+        memcpy(was, c->err.msg, sizeof(was));
+        snprintf(c->err.msg, sizeof(c->err.msg), "%.300s (preparing '%.150s')",
+            was, st->sql);
+        c->err.code = rc;
+        return sb__call_failed(call, rc,
+            &(struct sb__call_text){ "prepare", st->sql, st->len, NULL, 0 });
+    }
+    sb__call_record(&call);
+    st->mode = MODE_SERVER;
+    cache_add(&c->prepared, st);
+    return 0;
+}
+
+// Executing ------------------------------------------------------------------
 
 static int32_t buffer_type(int type)
 {
@@ -255,175 +544,34 @@ static inline void take_value(struct sb_value *v, const struct sb_param *p)
     }
 }
 
-static int prepare_failed(
-    struct sb_stmt_handle *st, struct sb__call *call, int rc)
-{
-    const struct sb__call_text text = { "prepare", st->sql, st->len, NULL, 0 };
-    struct sb_con_priv *c = st->child.con;
-    char was[sizeof(c->err.msg)];
-
-    memcpy(was, c->err.msg, sizeof(was));
-    snprintf(c->err.msg, sizeof(c->err.msg), "%.300s (preparing '%.150s')", was,
-        st->sql);
-    c->err.code = rc;
-    memset(st->stmt, 0, c->drv->stmt_size);
-    return sb__call_failed(*call, rc, &text);
-}
-
-static int check_count(struct sb_stmt_handle *st, uint32_t nparams)
-{
-    if (nparams == st->marks.n)
-        return 0;
-    st->child.con->sql->close(st->child.con->conn, st->stmt);
-    return sb_err_set(&st->child.con->err, SB_EUSAGE,
-        "the server found %u parameters, but the statement has %u placeholders",
-        nparams, st->marks.n);
-}
-
-static void stmt_reset(struct sb_stmt_handle *st)
+// Prepares the statement, if necessary, and takes its values from the
+// parameters.
+static int make_ready(struct sb_stmt_handle *st)
 {
     struct sb_con_priv *c = st->child.con;
 
-    if (st->mode == MODE_SERVER) {
-        c->sql->close(c->conn, st->stmt);
-        memset(st->stmt, 0, c->drv->stmt_size);
-        sb__lru_remove(&c->prepared, &st->cached);
+    if (SB_UNLIKELY(st->retyped) && c->pipe.state == SB__PIPE_NONE)
+        stmt_reset(st);
+    if (SB_UNLIKELY(st->mode == MODE_NEW) && !c->pipe.texts && prepare(st))
+        return c->err.code;
+    if (SB_UNLIKELY(c->prepared.full) && st->mode == MODE_SERVER) {
+        cache_remove(&c->prepared, st);
+        cache_add(&c->prepared, st);
     }
-    st->mode = MODE_NEW;
-    st->retyped = false;
-}
+    for (uint32_t i = 0; i < st->nbound; i++) {
+        struct sb_value *v = &st->value[i];
 
-static struct sb_stmt_handle *handle_of(struct sb__lru_node *node)
-{
-    return (void *)((char *)node - offsetof(struct sb_stmt_handle, cached));
-}
-
-void sb__stmts_make_room(struct sb_con_priv *c, uint32_t more)
-{
-    struct sb__lru *l = &c->prepared;
-
-    if (!l->full || c->pipe.state != SB__PIPE_NONE)
-        return;
-    while (l->oldest && l->n + more > l->most)
-        stmt_reset(handle_of(l->oldest));
-    if (more && !atomic_exchange_explicit(
-                    &c->inst->db->owner->crowded, true, memory_order_relaxed))
-        sb_log(SB_LOG_NOTICE,
-            "%s: a connection uses more than %u statements: the least recently "
-            "used ones are closed and prepared again (--db-statement-cache)",
-            c->drv->name, l->most);
-}
-
-// A statement with '??' can be prepared only if the driver supports it.
-static bool has_server_side(const struct sb_stmt_handle *st)
-{
-    const struct sb_con_priv *c = st->child.con;
-
-    return c->sql->prepare && !c->emulate &&
-           (!st->marks.sql || (c->drv->caps & SB_CAP_ESCAPED_MARKS));
-}
-
-static int call_prepare(struct sb_stmt_handle *st, uint32_t *nparams)
-{
-    struct sb_con_priv *c = st->child.con;
-    uint8_t *types;
-
-    sb_buf_clear(&st->text);
-    types = (uint8_t *)sb_buf_room(&st->text, st->nbound);
-    if (!types)
-        return sb_err_set(&c->err, SB_ENOMEM, "out of memory");
-    for (uint32_t i = 0; i < st->nbound; i++)
-        types[i] = (uint8_t)st->bound[i]->type;
-    *nparams = st->nbound;
-    return c->sql->prepare(
-        c->conn, st->stmt, st->sql, st->len, types, nparams, &c->err);
-}
-
-// Called before the first execution. Preparing is recorded as a separate
-// operation, so that it is not part of the latency of the first query.
-static int prepare(struct sb_stmt_handle *st)
-{
-    struct sb_con_priv *c = st->child.con;
-    struct sb_rec *rec = sb__rec(c);
-    struct sb__call call;
-    uint32_t nparams = 0;
-    int rc = SB_EUNSUPPORTED;
-
-    // Not sb__call_begin(): the numbers of the last result stay.
-    call = sb__call_since(c, rec, rec ? sb__op_of_prepare(c->ctx, rec) : -1,
-        rec ? sb__now(c) : 0);
-    if (has_server_side(st)) {
-        sb__stmts_make_room(c, 1);
-        rc = call_prepare(st, &nparams);
+        take_value(v, st->bound[i]);
+        if (SB_UNLIKELY(is_special(v)) && sb__value_check(c, v))
+            return c->err.code;
     }
-    if (rc == SB_EUNSUPPORTED) {
-        sb_err_clear(&c->err);
-        memset(st->stmt, 0, c->drv->stmt_size);
-        st->mode = MODE_EMULATED;
-        return 0;
-    }
-    if (rc == 0)
-        rc = check_count(st, nparams);
-    if (rc)
-        return prepare_failed(st, &call, rc);
-    sb__call_record(&call);
-    st->mode = MODE_SERVER;
-    sb__lru_add(&c->prepared, &st->cached);
     return 0;
-}
-
-static int op_of(struct sb_stmt_handle *st, struct sb_rec *rec)
-{
-    if (st->op_stats != rec->stats) {
-        st->op = sb__op_named(st->child.con->ctx, rec, st->op_name,
-            sb__op_kind(st->sql, st->len));
-        st->op_stats = rec->stats;
-    }
-    return st->op;
 }
 
 static int fill_text(struct sb_stmt_handle *st)
 {
-    struct sb_con_priv *c = st->child.con;
-    struct sb__quoting q = sb__query_quoting(c);
-    int rc = sb__placeholders_fill(
-        &st->text, &st->marks, st->sql, st->len, &q, st->value, &c->err);
-
-    return rc ? sb__error_show(c) : 0;
-}
-
-static int emulate(struct sb_stmt_handle *st, int op)
-{
-    int rc = fill_text(st);
-
-    return rc ? rc
-              : sb__query_run(st->child.con, st->text.data, st->text.len, op);
-}
-
-// Sets what the user's fiber uses if the statement is the next one, too.
-static void prefetch_stmt(const struct sb_stmt_handle *st)
-{
-    struct sb_db_ctx *ctx = st->ctx;
-    struct sb_prefetch *p = ctx->prefetch;
-    size_t driver = st->child.con->drv->stmt_size;
-
-    sb_prefetch_set(p, SB__PREFETCH_STATEMENT, st, sizeof(*st));
-    sb_prefetch_set(p, SB__PREFETCH_DRIVER_STATEMENT, st->stmt,
-        driver < SB_DRIVER_HOT_STMT ? driver : SB_DRIVER_HOT_STMT);
-    if (st->nbound > 0) {
-        sb_prefetch_set(
-            p, SB__PREFETCH_VALUES, st->value, values_size(st->nbound));
-        sb_prefetch_set(
-            p, SB__PREFETCH_PARAMETER, st->bound[0], sizeof(**st->bound));
-    }
-    ctx->prefetched.stmt = st->stmt;
-    ctx->prefetched.value = st->value;
-}
-
-static inline bool is_prefetched(const struct sb_stmt_handle *st)
-{
-    return !st->ctx->prefetch || (st->ctx->prefetched.stmt == st->stmt &&
-                                     st->ctx->prefetched.value == st->value);
+    return sb__query_fill(
+        st->child.con, &st->text, &st->marks, st->sql, st->len, st->value);
 }
 
 static inline int call_execute(struct sb_stmt_handle *st)
@@ -434,54 +582,37 @@ static inline int call_execute(struct sb_stmt_handle *st)
         c->conn, st->stmt, st->value, st->nbound, &c->res, &c->err);
 }
 
-// Called if the statement does not exist on the server, because a pooler or
-// proxy has connected another one. Prepares it again; if that does not help,
-// the statement is emulated from now on. *counted: the result is counted
-// already.
-static int execute_again(struct sb_stmt_handle *st, int op, bool *counted)
+// The statement does not exist on the server, because a pooler or proxy has
+// connected another one. Prepares it again. 0 or SB_E*, which is counted.
+static int prepare_again(struct sb_stmt_handle *st)
 {
-    struct sb_con_priv *c = st->child.con;
-    int rc;
-
-    *counted = true;
-    sb_err_clear(&c->err);
     stmt_reset(st);
-    rc = prepare(st);
-    if (rc)
-        return rc;
-    if (st->mode == MODE_SERVER) {
-        c->res = (struct sb_result){ 0 };
-        rc = call_execute(st);
-        *counted = rc == SB_EUNSUPPORTED;
-        if (!*counted)
-            return rc;
-        sb_err_clear(&c->err);
-        stmt_reset(st);
-        st->mode = MODE_EMULATED;
-    }
-    return emulate(st, op);
+    st->child.con->res = (struct sb_result){ 0 };
+    return prepare(st);
 }
 
-static int execute(struct sb_stmt_handle *st)
+// 0 or SB_E*, which is counted; except for SB_EUNSUPPORTED: from now on, the
+// statement is emulated.
+static int execute_on_server(struct sb_stmt_handle *st, int op)
 {
-    struct sb_con_priv *c = st->child.con;
-    struct sb_rec *rec = sb__rec(c);
-    int op = rec ? op_of(st, rec) : -1, rc;
-    struct sb__call call;
+    struct sb__call call = sb__call_begin(st->child.con, op);
+    int rc;
 
-    if (st->mode == MODE_EMULATED)
-        return emulate(st, op);
     assert(st->mode == MODE_SERVER);
-    if (SB_UNLIKELY(!is_prefetched(st)))
-        prefetch_stmt(st);
-    call = sb__call_begin(c, rec, op);
+    if (SB_UNLIKELY(st->ctx->prefetch != NULL))
+        memcpy(&st->ctx->prefetch->range[SB__PREFETCH_STATEMENT], st->hot,
+            sizeof(st->hot));
     rc = call_execute(st);
     if (SB_UNLIKELY(rc == SB_EUNSUPPORTED)) {
-        bool counted;
-
-        rc = execute_again(st, op, &counted);
-        if (counted)
+        rc = prepare_again(st);
+        if (rc)
             return rc;
+        rc = st->mode == MODE_SERVER ? call_execute(st) : SB_EUNSUPPORTED;
+        if (rc == SB_EUNSUPPORTED) {
+            stmt_reset(st);
+            st->mode = MODE_EMULATED;
+            return rc;
+        }
     }
     if (sb__call_ends_well(&call, rc))
         return 0;
@@ -490,61 +621,60 @@ static int execute(struct sb_stmt_handle *st)
             "query", st->sql, st->len, st->value, st->nbound });
 }
 
-// Prepares the statement, if necessary, and takes its values from the
-// parameters.
-static int make_ready(struct sb_stmt_handle *st)
+static int execute(struct sb_stmt_handle *st, int op)
 {
-    struct sb_con_priv *c = st->child.con;
+    int rc = SB_UNLIKELY(st->mode == MODE_EMULATED) ? SB_EUNSUPPORTED
+                                                    : execute_on_server(st, op);
 
-    if (SB_UNLIKELY(st->nbound != st->marks.n))
-        return sb__error_usage(c, "the parameters are not bound");
-    if (SB_UNLIKELY(st->retyped) && c->pipe.state == SB__PIPE_NONE)
-        stmt_reset(st);
-    if (SB_UNLIKELY(st->mode == MODE_NEW) && !sb__pipe_of_texts(c) &&
-        prepare(st))
-        return c->err.code;
-    if (SB_UNLIKELY(c->prepared.full) && st->mode == MODE_SERVER)
-        sb__lru_use(&c->prepared, &st->cached);
-    for (uint32_t i = 0; i < st->nbound; i++) {
-        struct sb_value *v = &st->value[i];
-
-        take_value(v, st->bound[i]);
-        if (SB_UNLIKELY(sb__value_is_special(v)) &&
-            sb__value_check(c->drv, v, &c->err))
-            return sb__error_show(c);
-    }
-    return 0;
+    if (SB_LIKELY(rc != SB_EUNSUPPORTED))
+        return rc;
+    rc = fill_text(st);
+    return rc ? rc
+              : sb__query_run(st->child.con, st->text.data, st->text.len, op);
 }
 
 // Adds the statement to a pipeline: as its text, if the driver does not have it
 // prepared.
-static void collect(struct sb_stmt_handle *st)
+static void collect(struct sb_stmt_handle *st, int op)
 {
     struct sb_con_priv *c = st->child.con;
-    struct sb_rec *rec = sb__rec(c);
-    int op = rec ? op_of(st, rec) : -1;
+    bool prepared = st->mode == MODE_SERVER && !st->retyped && !c->pipe.texts;
+    struct sb_item item = { .sql = st->sql,
+        .len = st->len,
+        .values = st->value,
+        .nvalues = st->nbound };
 
-    if (st->mode == MODE_SERVER && !st->retyped && !sb__pipe_of_texts(c))
-        sb__pipe_add_stmt(c, st, st->value, st->nbound, op);
-    else if (fill_text(st) == 0)
-        sb__pipe_add_text(c, st->text.data, st->text.len, op);
+    if (!prepared) {
+        if (fill_text(st))
+            return;
+        item = (struct sb_item){ .sql = st->text.data, .len = st->text.len };
+    }
+    sb__pipe_add(c, prepared ? st : NULL, &item, op);
 }
 
 struct sb_rs *sb_stmt_execute(struct sb_stmt_handle *st)
 {
     struct sb_con_priv *c = st->child.con;
+    int op;
 
     if (!c || st->late) {
         sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
         return NULL;
     }
-    if (sb__call_ready(c) || make_ready(st))
+    if (sb__call_ready(c))
         return NULL;
-    if (SB_UNLIKELY(c->pipe.state == SB__PIPE_OPEN)) {
-        collect(st);
+    if (SB_UNLIKELY(st->nbound != st->marks.n)) {
+        sb__error_usage(c, "the parameters are not bound");
         return NULL;
     }
-    return execute(st) ? NULL : sb__result_new(c, st);
+    if (make_ready(st))
+        return NULL;
+    op = sb__op_cached(c->ctx, &st->op, st->op_name, st->kind);
+    if (SB_UNLIKELY(c->pipe.state == SB__PIPE_OPEN)) {
+        collect(st, op);
+        return NULL;
+    }
+    return execute(st, op) ? NULL : sb__result_new(c, st);
 }
 
 void sb__stmt_view(const struct sb_stmt_handle *st, struct sb__stmt_view *out)
@@ -560,7 +690,7 @@ int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value)
 {
     if (st->nbound > 0)
         memcpy(st->value, value, st->nbound * sizeof(*value));
-    return execute(st);
+    return execute(st, sb__op_cached(st->ctx, &st->op, st->op_name, st->kind));
 }
 
 static void detach(struct sb_stmt_handle *st)
@@ -573,7 +703,6 @@ static void detach(struct sb_stmt_handle *st)
         stmt_reset(st);
     assert(st->mode != MODE_SERVER);
     sb__child_remove(&st->child);
-    stmt_strip(st);
 }
 
 static void release(struct sb_stmt_handle *st)
