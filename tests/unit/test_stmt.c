@@ -145,6 +145,9 @@ static void forgotten_by_the_server(void)
     CHECK_INT(c.prepared.n, 2);
     forget = 2;
     run(b); // sent as text from now on
+    CHECK_STR(logged(), "execute() close(b) prepare(b) execute() close(b) "
+                        "query(b) ");
+    CHECK_INT(c.err.code, 0);
     CHECK_INT(c.prepared.n, 1);
     finish();
     opts.statement_cache = 0;
