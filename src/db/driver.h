@@ -415,7 +415,7 @@ struct sb_own_call {
     const struct sb_driver *driver; // the connection must belong to it
     const char *what;               // for messages: "command"
     // The name of the operation. "": neither timed nor counted as a query. A
-    // user can have 256 names; further ones share an operation.
+    // run has room for 1,023 names; all others share an operation.
     const char *op;
     int kind; // enum sb_own_kind
     // Performs the call. *res is zeroed, and is to be filled as by query():

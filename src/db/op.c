@@ -9,8 +9,7 @@
 #include "base/escape.h"
 #include "kit/hash.h"
 
-#define NAMES   256 // maximum of names of a user
-#define BUCKETS 16
+#define BUCKETS 64
 
 enum { BEGIN = 6, START };
 
@@ -158,7 +157,8 @@ struct sb__op_names {
 };
 
 // Returns the name, which is added if it is new. A script can use any number of
-// names: those after the first NAMES share one. NULL: out of memory.
+// names: when there are as many as the statistics have room for, all others
+// share one. NULL: out of memory.
 static struct name *name_of(struct sb_db_ctx *ctx, const char *text)
 {
     struct name **list, *name;
@@ -172,7 +172,7 @@ static struct name *name_of(struct sb_db_ctx *ctx, const char *text)
     for (name = *list; name; name = name->next)
         if (strcmp(name->text, text) == 0)
             return name;
-    if (ctx->op_names->n >= NAMES && strcmp(text, SB_OPS_REST) != 0)
+    if (ctx->op_names->n >= SB_OPS_MAX && strcmp(text, SB_OPS_REST) != 0)
         return name_of(ctx, SB_OPS_REST);
     name = calloc(1, sizeof(*name) + size);
     if (!name)

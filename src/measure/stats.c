@@ -17,7 +17,7 @@ _Static_assert(sizeof(struct sb_rec) % 64 == 0 &&
                    sizeof(struct sb_workload_tally) == 64,
     "users must not share a cache line of counters");
 _Static_assert(
-    SB_OPS_MAX < SB__LATER_DELAY, "operations have a byte in sb_rec.later");
+    SB_OPS_MAX < SB__LATER_DELAY, "operations fit an entry of sb_rec.later");
 
 // One per shard. Returns NULL if out of memory.
 static struct sb_hist *hists_new(const struct sb_stats *s)
@@ -359,9 +359,10 @@ struct sb__later sb__rec_later_of(uint64_t word)
 {
     return (struct sb__later){
         .ns = word & ((UINT64_C(1) << SB__LATER_NS) - 1),
-        .op = (word >> SB__LATER_NS) & 0xff,
-        .found = (enum sb_found)((word >> (SB__LATER_NS + 8)) & 3),
-        .rows = word >> (SB__LATER_NS + 10),
+        .op = (word >> SB__LATER_NS) & SB__LATER_DELAY,
+        .found = (enum sb_found)((word >> (SB__LATER_NS + SB__LATER_OP)) &
+                                 ((1u << SB__LATER_FOUND) - 1)),
+        .rows = word >> (SB__LATER_NS + SB__LATER_OP + SB__LATER_FOUND),
     };
 }
 

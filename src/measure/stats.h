@@ -30,8 +30,8 @@
 #include "measure/hist.h"
 #include "measure/metrics.h"
 
-#define SB_OPS_MAX   250 // maximum number of operations in a run
-#define SB_CODES_MAX 16  // maximum number of error codes kept per user
+#define SB_OPS_MAX   1024 // maximum number of operations in a run
+#define SB_CODES_MAX 16   // maximum number of error codes kept per user
 // The operation, and the driver of the error code, that collect the rest.
 #define SB_OPS_REST "(others)"
 
@@ -329,11 +329,13 @@ struct sb__later {
     enum sb_found found;
 };
 
-// Bits of an entry: the time has 18 minutes, rows 16383.
-#define SB__LATER_NS   40
-#define SB__LATER_ROWS 14
+// Bits of an entry: the time has 18 minutes, rows 1023.
+#define SB__LATER_NS    40
+#define SB__LATER_OP    12
+#define SB__LATER_FOUND 2
+#define SB__LATER_ROWS  10
 // Instead of an operation: a client delay.
-#define SB__LATER_DELAY 0xffu
+#define SB__LATER_DELAY ((1u << SB__LATER_OP) - 1)
 
 struct sb__later sb__rec_later_of(uint64_t word);
 
@@ -373,7 +375,9 @@ static inline void sb_rec_op_found(struct sb_rec *r, int op,
     enum sb_found found, uint64_t rows, uint64_t ns, uint64_t end_ns)
 {
     if (!(ns >> SB__LATER_NS | rows >> SB__LATER_ROWS))
-        sb__rec_hold(r, rows << 10 | (uint64_t)found << 8 | ((uint64_t)op + 1),
+        sb__rec_hold(r,
+            (rows << SB__LATER_FOUND | (uint64_t)found) << SB__LATER_OP |
+                ((uint64_t)op + 1),
             ns, end_ns);
     else
         sb__rec_op(r, op, found, rows, ns);

@@ -273,14 +273,16 @@ static void buffered_times(void)
     CHECK_INT(s.op[op].tally[1].hits, 1);
     CHECK_INT(s.op[op].tally[1].misses, 0);
     // The same for a number of rows.
-    sb_rec_op_found(&s.rec[1], op, SB_FOUND_ROWS, (1 << 14) - 1, 5, 7);
+    sb_rec_op_found(
+        &s.rec[1], op, SB_FOUND_ROWS, (1 << SB__LATER_ROWS) - 1, 5, 7);
     CHECK_INT(s.rec[1].nlater, 1);
     CHECK_INT(s.op[op].tally[1].rows, 1);
-    sb_rec_op_found(&s.rec[1], op, SB_FOUND_ROWS, 1 << 14, 5, 7);
+    sb_rec_op_found(&s.rec[1], op, SB_FOUND_ROWS, 1 << SB__LATER_ROWS, 5, 7);
     CHECK_INT(s.rec[1].nlater, 1);
-    CHECK_INT(s.op[op].tally[1].rows, 1 + (1 << 14));
+    CHECK_INT(s.op[op].tally[1].rows, 1 + (1 << SB__LATER_ROWS));
     sb_rec_flush(&s.rec[1]);
-    CHECK_INT(s.op[op].tally[1].rows, 1 + (1 << 14) + (1 << 14) - 1);
+    CHECK_INT(s.op[op].tally[1].rows,
+        1 + (1 << SB__LATER_ROWS) + (1 << SB__LATER_ROWS) - 1);
     sb_stats_done(&s);
 }
 
