@@ -196,7 +196,7 @@ bool sb__con_lost(const struct sb_con_priv *c);
 
 // Changes the state. No other function may do so, except for a new connection.
 void sb__con_enter(struct sb_con_priv *c, enum sb__con_state to);
-// The server is gone, unless that is known.
+// Notes that the server is gone, unless this was noted before.
 void sb__con_broken(struct sb_con_priv *c, uint64_t now_ns);
 
 // Adds a child as the first one.

@@ -415,7 +415,7 @@ struct sb_own_call {
     const struct sb_driver *driver; // the connection must belong to it
     const char *what;               // for messages: "command"
     // The name of the operation. "": neither timed nor counted as a query. A
-    // run has room for 1,023 names; all others share an operation.
+    // run has room for 249 to 1,023 names; all others share an operation.
     const char *op;
     int kind; // enum sb_own_kind
     // Performs the call. *res is zeroed, and is to be filled as by query():
@@ -457,7 +457,7 @@ enum sb_driver_caps {
     // core sends such statements as SQL texts (db/sql/stmt.c).
     SB_CAP_ESCAPED_MARKS = 1u << 5,
     // Values that the driver can send unchanged. Without the capability the
-    // core rejects them (db/sql/param.c) and does not pass them to the driver.
+    // core rejects them (db/sql/stmt.c) and does not pass them to the driver.
     SB_CAP_UNSIGNED = 1u << 6,   // SB_VALUE_UINT
     SB_CAP_NAN = 1u << 7,        // NaN as SB_VALUE_DOUBLE
     SB_CAP_INFINITY = 1u << 8,   // infinities as SB_VALUE_DOUBLE

@@ -106,7 +106,7 @@ static int call(struct sb_con *con, const struct sb_own_call *own)
         return rc;
     if (SB_UNLIKELY(c->pipe.state == SB__PIPE_OPEN))
         return sb__error_usage(
-            c, "a pipeline is open; it does not support a %s", own->what);
+            c, "a pipeline is open; '%s' is not possible in it", own->what);
     call = sb__call_begin(
         c, sb__op_of_name(c->ctx, own->op, (enum sb_op_kind)own->kind));
     return end_call(&call, own, own->run(c->conn, own->arg, &c->res, &c->err));

@@ -4,7 +4,6 @@
 // begun to use, and reads the process of --server-pid. Each server has a thread
 // of its own, with a probe, because a server that hangs must not delay the
 // samples of the others.
-// the samples of the others.
 #include "db/sampler.h"
 
 #include <assert.h>

@@ -53,7 +53,7 @@ static int epoll_open(struct sb_loop *l, struct sb_err *err)
     struct epoll_event e = { .events = EPOLLIN }; // without a fiber
 
     if (!p)
-        return sb_err_set(err, SB_ENOMEM, "out of memory for an event loop");
+        return sb__loop_no_memory(err);
     p->notify = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     p->fd = epoll_create1(EPOLL_CLOEXEC);
     if (p->fd < 0 || p->notify < 0 ||

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "kit/limits.h"
 #include "kit/spin.h"
 #include "loop/context.h"
 #include "loop/fiber.h"
@@ -154,6 +155,16 @@ int sb__fiber_await(struct sb_fiber *f, uint64_t deadline);
 // epoll.c. Fills err if the kernel refuses what a loop needs. no: the errno of
 // the refused call. Returns SB_ELIMIT.
 int sb__loop_refused(int no, struct sb_err *err);
+
+// There is no memory for an event loop: SB_ENOMEM, with the limit.
+static inline int sb__loop_no_memory(struct sb_err *err)
+{
+    char limit[80];
+
+    sb_limit_of_memory(limit, sizeof(limit));
+    return sb_err_set(
+        err, SB_ENOMEM, "out of memory for an event loop%s", limit);
+}
 
 // hold.c. Called before and after the calling thread runs the fibers of the
 // loop.

@@ -91,7 +91,7 @@ static int uring_open(struct sb_loop *l, struct sb_err *err)
     int rc;
 
     if (!u)
-        return sb_err_set(err, SB_ENOMEM, "out of memory for an event loop");
+        return sb__loop_no_memory(err);
     rc = io_uring_queue_init_params(n, &u->ring, &p);
     if (rc == 0 && !(p.features & IORING_FEAT_CQE_SKIP)) {
         io_uring_queue_exit(&u->ring);

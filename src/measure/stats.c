@@ -175,13 +175,25 @@ bool sb_stats_full(const struct sb_stats *s)
     return is_rest(s, atomic_load_explicit(&s->nops, memory_order_acquire));
 }
 
+// The number of operations that have names: each needs memory for each user, so
+// that thousands of users have fewer.
+static uint32_t room_of(const struct sb_stats *s)
+{
+    enum { MIN = 249, BYTES = 64 << 20 };
+    size_t room = BYTES / (s->users * sizeof(struct sb_op_tally));
+
+    if (room < MIN)
+        return MIN;
+    return room < SB_OPS_MAX - 1 ? (uint32_t)room : SB_OPS_MAX - 1;
+}
+
 // Call with op_lock held. The histograms of SB_OPS_REST were allocated at the
 // start, so that a run continues without memory for another operation.
 static void op_add(
     struct sb_stats *s, const char *name, enum sb_op_kind kind, uint32_t n)
 {
     struct sb_op *op = &s->op[n];
-    struct sb_op_tally *t = n < SB_OPS_MAX - 1 ? tallies_new(s) : NULL;
+    struct sb_op_tally *t = n < room_of(s) ? tallies_new(s) : NULL;
     struct sb_hist *h = NULL;
 
     assert(n < SB_OPS_MAX && s->others && s->others_tally);

@@ -30,8 +30,10 @@
 #include "measure/hist.h"
 #include "measure/metrics.h"
 
-#define SB_OPS_MAX   1024 // maximum number of operations in a run
-#define SB_CODES_MAX 16   // maximum number of error codes kept per user
+#define SB_OPS_MAX \
+    1024                // maximum number of operations in a run; with more
+                        // than 1,000 users it is lower (sb_stats_op())
+#define SB_CODES_MAX 16 // maximum number of error codes kept per user
 // The operation, and the driver of the error code, that collect the rest.
 #define SB_OPS_REST "(others)"
 
@@ -176,7 +178,7 @@ struct sb_rec {
     // Times that are not in the histograms yet. Each bucket is a cache line of
     // its own, which is cold after a call to a server. Recording several at
     // once is faster, because the cache misses overlap. An entry is
-    //     rows << 50 | found << 48 | (op + 1) << 40 | ns
+    //     rows << 54 | found << 52 | (op + 1) << 40 | ns
     // where op + 1 = 0 stands for the service time of an event, and
     // SB__LATER_DELAY for a client delay.
     _Atomic uint32_t nlater;

@@ -12,7 +12,7 @@
 
 // Enough for all operations, metrics and server counters that a run can have;
 // further columns are left out.
-#define SB_COLUMNS_MAX 8192u
+#define SB_COLUMNS_MAX 16384u
 
 struct sb_column {
     const char *group;  // "run", "operation", "metric", "server", "client"

@@ -268,7 +268,7 @@ struct merge {
     unsigned nruns;
     double start; // of the first run, s since 1970
     struct sb_snap snap;
-    struct sb_stats stats;
+    struct sb_stats *stats;  // too large for the stack
     struct sb_report *stage; // if all runs have the same stages
     struct sb_snap *stage_snap;
     unsigned nstages;
@@ -471,7 +471,7 @@ static int add_stage(struct merge *m, unsigned n, struct sb_err *err)
 
         assert(n < m->run[i]->report.nstages); // see same_stages()
         rc = sb_snap_add(
-            &m->stage_snap[n], &m->stats, r->snap, r->stats, 0, err);
+            &m->stage_snap[n], m->stats, r->snap, r->stats, 0, err);
         seconds = fmax(seconds, r->interval_s);
     }
     sb_report_fill(to, &m->stage_snap[n], sum_threads(m), first->open_loop,
@@ -479,7 +479,7 @@ static int add_stage(struct merge *m, unsigned n, struct sb_err *err)
     to->interval_s = seconds;
     to->stage_name = first->stage_name;
     to->stage_mix = first->stage_mix;
-    to->stats = &m->stats;
+    to->stats = m->stats;
     // Each rank of a run has the numbers of the whole.
     unsigned parts = json_object_get(first_run(m)->json, "rank") ? 1 : m->nruns;
     for (unsigned k = 0; k < 2; k++) {
@@ -547,13 +547,13 @@ static int add_all(struct merge *m, struct sb_err *err)
 
     if (rc)
         return rc;
-    rc = sb_stats_init(&m->stats, 1, 1, false);
+    rc = sb_stats_init(m->stats, 1, 1, false);
 
     if (rc)
         return sb_err_set(err, rc, "out of memory");
     for (unsigned i = 0; rc == 0 && i < m->nruns; i++)
-        rc = sb_snap_add(&m->snap, &m->stats, &m->run[i]->snap,
-            m->run[i]->stats, (uint64_t)(m->offset[i] * 1e9), err);
+        rc = sb_snap_add(&m->snap, m->stats, &m->run[i]->snap, m->run[i]->stats,
+            (uint64_t)(m->offset[i] * 1e9), err);
     if (rc == 0)
         rc = add_stages(m, err);
     if (rc == 0 && sb_merge_rows_init(&m->rows, m->run, m->offset, m->nruns,
@@ -707,7 +707,7 @@ static int write_document(struct merge *m, FILE *out, struct sb_err *err)
         m->run[0]->report.open_loop, m->seconds);
     report.interval_s = m->seconds;
     report.queue = m->snap.queue;
-    report.stats = &m->stats;
+    report.stats = m->stats;
     report.stages = m->stage;
     report.nstages = m->nstages;
     report.warmup = any_warmup(m);
@@ -782,8 +782,8 @@ static int perform_merge(struct merge *m)
 
 static int merge(const struct sb_cmd_args *args)
 {
-    struct merge m = { .args = args };
-    int rc = perform_merge(&m);
+    struct merge m = { .args = args, .stats = calloc(1, sizeof(*m.stats)) };
+    int rc = m.stats ? perform_merge(&m) : no_memory();
 
     sb_merge_rows_done(&m.rows);
     for (unsigned i = 0; i < m.nstages; i++)
@@ -791,7 +791,9 @@ static int merge(const struct sb_cmd_args *args)
     free(m.stage);
     free(m.stage_snap);
     sb_snap_done(&m.snap);
-    sb_stats_done(&m.stats);
+    if (m.stats)
+        sb_stats_done(m.stats);
+    free(m.stats);
     for (unsigned i = 0; m.file && i < args->nfiles; i++)
         sb_side_done(&m.file[i]);
     free(m.file);

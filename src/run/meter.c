@@ -347,7 +347,7 @@ void sb__meter_stages_due(struct sb_meter *m, uint64_t now, uint64_t until)
 // The reporting side of a job: gives the figures of this rank to rank 0, and
 // reports the sums over all ranks.
 
-// Gives an interval of this rank to the others. The key of an interval is the
+// Passes an interval of this rank to rank 0. The key of an interval is the
 // last planned end before `now`; the key of the rest of an interval is the next
 // planned end.
 void sb__meter_group_interval(

@@ -33,7 +33,7 @@ end
 
 sb.cdef("user")
 
-local numbers, room = {}, 1000 -- only so many names are kept
+local numbers, room = {}, 1100 -- names that are kept: at least SB_OPS_MAX
 
 local function number(name)
    sb.check_name(name, "an operation", 3)

@@ -3,6 +3,7 @@
 // The Lua modules of drivers: sysbench.driver.<name>.
 #include <string.h>
 
+#include "base/log.h"
 #include "script/internal.h"
 
 // Returns nil and the message on the stack top to Lua.
@@ -62,8 +63,10 @@ int sb__driver_module(lua_State *L, struct sb__state *st)
         return push_missing(L, driver, name);
     const char *chunk = lua_pushfstring(
         L, "=[driver %s%s%s]", driver, name ? ": " : "", name ? name : "");
-    // The first module has line numbers, for those who write a driver.
-    if (name)
+    // As the modules of the program, those of drivers have no line numbers, so
+    // that errors have the position in the script. With --verbosity=5 they do,
+    // for those who write a driver.
+    if (sb_log_level() < SB_LOG_DEBUG)
         rc = sb__codes_own(codes, L, chunk, module.text, module.len);
     else
         rc = sb__codes_text(codes, L, chunk, module.text, module.len);

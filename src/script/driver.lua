@@ -5,21 +5,20 @@
 
 local sb = ...
 local ffi, C, wait = sb.ffi, sb.C, sb.wait
-local loadlib = package.loadlib
-local loaded = {}
+local cdef, getinfo, loadlib = sb.ffi_cdef, debug.getinfo, package.loadlib
+local declared, loaded = {}, {}
 
 sb.cdef("sql")
 
 -- Returns the level of the nearest function of the script, for error() in the
--- caller. Functions of the program, which have no line numbers, and of drivers
+-- caller. Functions of the program and of drivers, which have no line numbers,
 -- are skipped.
 local function level()
    local n = 3
-   local info = debug.getinfo(n, "Sl")
-   while info and (info.currentline <= 0 or
-                   info.source:sub(1, 8) == "=[driver") do
+   local info = getinfo(n, "l")
+   while info and info.currentline <= 0 do
       n = n + 1
-      info = debug.getinfo(n, "Sl")
+      info = getinfo(n, "l")
    end
    return info and n - 1 or 1
 end
@@ -57,8 +56,12 @@ function common.is_of(con, driver)
       con ~= nil and C.sb_con_is_of(con, driver) ~= 0
 end
 
-function common.check_name(name, what, at)
-   sb.check_name(name, what, at + 1)
+function common.check_text(value, what)
+   if type(value) ~= "string" then
+      error(("%s must be a string"):format(what), level())
+   elseif value:find("%z") then
+      error(("%s must not contain a zero byte"):format(what), level())
+   end
 end
 
 function common.collect_often()
@@ -73,8 +76,9 @@ local function load(driver)
    local chunk, file, declarations = sb.driver_module(driver)
    if not chunk then
       error(file, level())
-   elseif declarations then
-      ffi.cdef(declarations)
+   elseif declarations and not declared[driver] then
+      cdef(declarations)
+      declared[driver] = true
    end
    local modules = {}
    local api = setmetatable({
@@ -90,20 +94,32 @@ local function load(driver)
             error(why, 2)
          end
          module = code(api)
-         modules[name] = module == nil or module
+         if module == nil then
+            module = true
+         end
+         modules[name] = module
       end
       return module
    end
 
    function api.symbol(name)
-      return loadlib(file, name)
+      local f, why = loadlib(file, name)
+      return f or error(why, 2)
    end
 
-   return chunk(api.lib, api.driver, api)
+   local module = chunk(api.lib, api.driver, api)
+   if module == nil then
+      error(("the Lua module of the %s driver returns nothing"):format(driver),
+            level())
+   end
+   return module
 end
 
 -- Returns sysbench.driver.<name>.
 local function of(name)
+   if type(name) ~= "string" or name == "" then
+      error("sysbench.driver requires the name of a driver", level())
+   end
    if loaded[name] == nil then
       loaded[name] = load(name)
    end

@@ -65,9 +65,11 @@ function globals.get(t, name)
       rawset(t, name, value)
    elseif name:sub(1, 8) == "mongodb_" then
       local me = sb.me()
-      if not me.legacy_mongodb then
+      -- Without the driver, it is a global like any other.
+      local ok, mongodb = pcall(function() return me.sysbench.mongodb end)
+      if ok and not me.legacy_mongodb then
          me.legacy_mongodb = true
-         me.sysbench.mongodb.legacy(me)
+         mongodb.legacy(me)
          value = rawget(t, name)
       end
    elseif in_legacy(name) then

@@ -39,7 +39,7 @@ local function connected()
    return con
 end
 
-me.legacy_connection = connected -- for legacy_mongodb.lua
+me.legacy_connection = connected -- for drivers/mongodb/lua/legacy.lua
 
 -- Returns nothing, as in 0.5.
 function legacy.db_query(query)

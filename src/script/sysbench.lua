@@ -18,6 +18,7 @@ sb.turn, sb.users = turn, users
 
 -- For the modules of the program: sharing.lua counts the calls of scripts.
 sb.metatype = ffi.metatype
+sb.ffi_cdef = ffi.cdef -- a script may replace it
 
 -- C functions that may wait.
 sb.wait = sb.shared and sb.calls(turn) or C

@@ -6,11 +6,11 @@ headers, outside of the tree.
   $ make -s -C "$SB_BUILDDIR" DESTDIR="$PWD/root" install-sdkbaseHEADERS \
   >     install-sdkkitHEADERS install-sdkdbHEADERS >/dev/null
   $ headers=$(dirname "$(find root -path '*/db/driver.h')")/..
-  $ mkdir -p drivers/template modules older/db
-  $ cp "$SB_SRCDIR"/src/drivers/template/kv.* drivers/template
+  $ mkdir -p modules older/db
+  $ cp "$SB_SRCDIR"/src/drivers/template/kv.* .
   $ compile() {
   >     ${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -Wno-unused-parameter -Werror \
-  >         -fPIC -fvisibility=hidden -shared -I. "$@" drivers/template/kv.c
+  >         -fPIC -fvisibility=hidden -shared "$@" kv.c
   > }
   $ cp "$SB_BUILDDIR"/src/drivers/.libs/null.so modules
   $ compile -I"$headers" -o modules/kv.so
@@ -103,10 +103,25 @@ What users do wrong, and a driver built for another version.
   >     db:get("a")
   > end'
   FATAL: `thread_run' function failed: bad.lua:4: there is no connection
+  $ bad 'function event() sysbench.driver.kv.connect():get(nil) end'
+  FATAL: `thread_run' function failed: bad.lua:1: a key must be a string
+  $ bad 'function event() sysbench.driver.kv.connect():set("a", "b\0c") end'
+  FATAL: `thread_run' function failed: bad.lua:1: a value must not contain a zero byte
+  $ bad 'function event() end
+  > function thread_init()
+  >     local db = sysbench.driver.kv.connect()
+  >     db:set("a", "b")
+  >     db:set("a", "b", 7)
+  > end'
+  FATAL: `thread_init' function failed: bad.lua:5: the key 'a' was changed
+  $ bad 'function event() local db = sysbench.driver.kv.connect() db.get("a") end'
+  FATAL: `thread_run' function failed: bad.lua:1: a key must be a string
   $ bad 'function event() sysbench.driver.kv.connect().con:query("SELECT 1") end'
   FATAL: `thread_run' function failed: bad.lua:1: the kv driver has no SQL operations
   $ bad 'local none = sysbench.driver.kv.none.x'
   FATAL: bad.lua:1: attempt to index field 'none' (a nil value)
+  $ bad 'pcall(function() return sysbench.driver[""] end) local a = sysbench.driver.null'
+  FATAL: bad.lua:1: the null driver has no Lua module
   $ bad 'local none = sysbench.driver.none'
   FATAL: bad.lua:1: failed to initialize the DB driver: there is no driver 'none' in */modules; drivers: kv, null (glob)
   $ cp "$headers"/db/*.h older/db
@@ -114,3 +129,10 @@ What users do wrong, and a driver built for another version.
   $ compile -Iolder -I"$headers" -o modules/kv.so
   $ bad 'function event() sysbench.driver.kv.connect() end'
   FATAL: `thread_run' function failed: bad.lua:1: failed to initialize the DB driver: driver 'kv' (*/modules/kv.so) was built for driver interface 1, but this program requires * (glob)
+
+The installed workloads that can use MongoDB do not need its driver.
+
+  $ sysbench ycsb help | tail -n 1 >/dev/null
+  $ sysbench ycsb --db-driver=null --events=1 --time=0 --verbosity=0 run
+  $ echo 'function event() assert(mongodb_nothing == nil and mongodb_nothing == nil) end' >global.lua
+  $ sysbench global.lua --events=1 --verbosity=0 run

@@ -395,7 +395,10 @@ end
 
 local mongodb = {}
 
-local arg = sysbench.mongodb.arg
+-- The driver is loaded only if it is used.
+local function arg(n)
+   return sysbench.mongodb.arg(n)
+end
 
 local function projection(field)
    return field ~= ALL and {[field] = 1} or nil

@@ -18,8 +18,9 @@ local util, from, root = require("jit.util"), {}, {}
 local known, vmdef = pcall(require, "jit.vmdef")
 local function left(tr, code)
    local reason = known and vmdef.traceerr[code]
-   -- next_event(), in the module of the loop, returns to it.
-   return reason == "NYI: return to lower frame" and from[tr] == "=[user]" or
+   -- next_event(), in the module of the loop, returns to it, also in a side
+   -- trace.
+   return reason == "NYI: return to lower frame" and root[tr] == "=[user]" or
       root[tr] ~= "=[user]" and
       (reason == "leaving loop in root trace" and from[tr] ~= "a trace" or
        reason == "loop unroll limit reached")

@@ -325,8 +325,8 @@ static void refused_calls(void)
     start_own();
     CHECK_INT(sb_con_pipeline(&c.pub), 0);
     CHECK_INT(call("find"), SB_EUSAGE);
-    CHECK_STR(
-        c.pub.sql_errmsg, "a pipeline is open; it does not support a command");
+    CHECK_STR(c.pub.sql_errmsg,
+        "a pipeline is open; 'command' is not possible in it");
     CHECK_INT(c.pub.error, SB_SQL_FATAL);
     sb_con_pipeline_drop(&c.pub);
     sb__con_enter(&c, SB__CON_LOADING);

@@ -3,11 +3,9 @@
 // Reads BSON (bsonspec.org) that may be malformed, and numbers in it. Any
 // thread.
 //
-// The program links no client library, so it needs a reader of its own. The
-// driver for MongoDB uses it, too, and not bson_iter_t: it copies values whose
-// type does not matter, and returns documents out of the middle of a reply, and
-// for both it needs the place and the length of any value, which bson_iter_t
-// does not have.
+// The driver does not use bson_iter_t, because it copies values whose type does
+// not matter, and returns documents out of the middle of a reply. For both it
+// needs the place and the length of any value, which bson_iter_t does not have.
 #ifndef SB_BSON_H
 #define SB_BSON_H
 

@@ -14,7 +14,7 @@ struct sbmo_conn *sbmo_doc_conn(const struct sb_con *con)
 
 int sbmo_doc_ready(struct sb_con *con)
 {
-    return con->host->ready(con, &sb_driver);
+    return con ? con->host->ready(con, &sb_driver) : SB_EUSAGE;
 }
 
 int sbmo_doc_fail(struct sb_con *con, const struct sb_err *err)

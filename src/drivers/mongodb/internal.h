@@ -190,12 +190,10 @@ int sbmo_apart(struct sbmo_conn *c, void (*run)(void *arg), void *arg,
 
 // stream.c
 
-// stream.c
-
 // Whether connections to the servers of this URL use TLS.
 bool sbmo_is_encrypted(const mongoc_uri_t *uri);
 
-// stream.c: a mongoc_stream_initiator_t; data: the connection.
+// A mongoc_stream_initiator_t; data: the connection.
 mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
     const mongoc_host_list_t *host, void *data, bson_error_t *error);
 void sbmo_streams_cancel(struct sbmo_conn *c);

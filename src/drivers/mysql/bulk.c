@@ -3,7 +3,7 @@
 // Bulk load by LOAD DATA LOCAL INFILE without a file. The library pulls the
 // data and the core pushes rows, so the statement runs in a thread of its own,
 // which takes blocks of encoded rows from the pushing thread: one block is
-// filled while the previous one is sent. This is the pushing thread.
+// filled while the previous one is sent.
 #include "drivers/mysql/bulk.h"
 
 #include <stdio.h>
@@ -13,9 +13,11 @@
 #include "kit/array.h"
 #include "kit/locale.h"
 
-// The pulling side of a load: the functions by which the library reads a local
-// file, in the thread of the statement. They pass on the blocks that bulk.c
-// hands over, and refuse every other file.
+// The pulling thread ----------------------------------------------------------
+//
+// The functions by which the library reads a local file, in the thread of the
+// statement. They pass on the blocks that the pushing thread hands over, and
+// refuse every other file.
 
 static int infile_init(void **ptr, const char *name, void *userdata)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A load: what the thread that pushes rows (bulk.c) and the library, which
-// pulls them in the thread of the statement (bulk.c), share.
+// A load: the data that the thread that pushes rows and the thread of the
+// statement, in which the library pulls them, share.
 #ifndef MYSQL_BULK_H
 #define MYSQL_BULK_H
 

@@ -299,8 +299,6 @@ enum sbmy_tls sbmy_tls(const struct sbmy_opts *o);
 
 // settings.c
 
-// settings.c
-
 // Applies the options to a new handle. mode: the mode of --mysql-ssl, or the
 // one that is tried instead of it.
 int sbmy_settings(MYSQL *my, const struct sbmy_env *e, enum sbmy_tls mode,
@@ -308,9 +306,6 @@ int sbmy_settings(MYSQL *my, const struct sbmy_env *e, enum sbmy_tls mode,
 // Frees what only the connect needed: the attributes of the connection take 8
 // KiB in MariaDB's library.
 void sbmy_settings_forget(MYSQL *my);
-
-// settings.c
-
 // Restricts the authentication plugins that the server at p may request. To be
 // called after sbmy_settings().
 void sbmy_auth(MYSQL *my, const struct sbmy_opts *o, struct sbmy_place p,
@@ -481,14 +476,6 @@ int sbmy_text_begin(struct sbmy_conn *c, enum sbmy_extent of,
 // is.
 int sbmy_text_drain(struct sbmy_conn *c, struct sb_err *err);
 
-// stmt.c: rows of prepared statements as text
-
-void sbmy_rows_done(struct sbmy_rows *r); // {0} allowed
-
-// stmt.c: results of prepared statements that the library executed
-
-// wire.c: the operations fetch and column for results without the library
-
 // wire.c: execution of prepared statements without the library
 
 // To be called for a new connection: decides whether it can be used without
@@ -514,6 +501,7 @@ MYSQL_ROW sbmy_ask_row(MYSQL_RES *res, unsigned ncolumns);
 
 // stmt.c
 
+void sbmy_rows_done(struct sbmy_rows *r); // {0} allowed
 int sbmy_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
     size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err);
 int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
@@ -533,14 +521,11 @@ int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err);
 // query.c
 extern const struct sb_sql_ops sbmy_sql_ops;
 
-// bulk.c: the library's side of a load
+// bulk.c
 
 // To be called for a new handle: makes the library refuse every file that the
 // server requests, except the rows of a load of c.
 void sbmy_infile_guard(struct sbmy_conn *c, MYSQL *my);
-
-// bulk.c
-
 extern const struct sb_bulk_ops sbmy_bulk_ops;
 // Wakes the threads that wait in a load. Any thread; the caller holds c->lock.
 void sbmy_bulk_cancel(struct sbmy_bulk *b);
@@ -559,7 +544,6 @@ void sbmy_bulk_drop(struct sbmy_conn *c);
     "Innodb_checkpoint_age,Innodb_history_list_length,Bytes_received,"      \
     "Bytes_sent"
 
-// info.c
 extern const struct sb_info_ops sbmy_info_ops;
 
 // conn.c

@@ -13,7 +13,7 @@
 #include "drivers/mysql/internal.h"
 #include "kit/array.h"
 
-// Rows and columns of the answer that wire.c received.
+// Rows and columns of an answer.
 
 #define CR_MALFORMED 2027
 

@@ -188,9 +188,6 @@ extern const struct sb_opt_table pgsql_opt_table;
 
 // Truncates a message at the first quote.
 void pgsql_cut_quotes(char *text);
-
-// target.c
-
 // Sets *t to the connection parameters of connection number `number`. password:
 // NULL if libpq is to find it.
 void pgsql_target_fill(struct pgsql_target *t, const struct pgsql_env *env,
@@ -381,7 +378,6 @@ extern const struct sb_bulk_ops pgsql_bulk_ops;
     "wal_fpi,wal_buffers_full,checkpoints_timed,checkpoints_req,"       \
     "buffers_checkpoint,buffers_clean,buffers_backend"
 
-// info.c
 extern const struct sb_info_ops pgsql_info_ops;
 
 #endif

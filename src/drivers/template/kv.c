@@ -9,9 +9,8 @@
 //     db:set("key", "other", 1)    -- only if the version still is 1
 //     db:scan("k", 10)             -- the first 10 keys from "k" on
 //
-// If another user has changed the key, set() with a version fails with
-// SB_ERESTART: the event is repeated, as after a deadlock in SQL.
-// docs/driver-api.md explains each part.
+// If another user has changed the key, set() with a version fails, and the
+// event is repeated as after a deadlock in SQL. See docs/driver-api.md.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 
 #include "db/driver.h"
 #include "db/sql.ffi.h"
-#include "drivers/template/kv.ffi.h"
+#include "kv.ffi.h"
 
 // The store, which all connections share -------------------------------------
 
@@ -199,10 +198,8 @@ static int do_scan(
 // The text of a call, for messages and --db-debug.
 static char *text(struct sb_conn *conn, void *arg, size_t *len)
 {
-    char *key = strdup(((struct kv_args *)arg)->key);
-
-    *len = key ? strlen(key) : 0;
-    return key;
+    *len = strlen(((struct kv_args *)arg)->key);
+    return strdup(((struct kv_args *)arg)->key);
 }
 
 int kv_get(struct sb_con *con, void *args)
@@ -245,6 +242,7 @@ static const char lua[] =
     "end\n"
     "function methods:get(key)\n"
     "   local a = self.args\n"
+    "   api.check_text(key, 'a key')\n"
     "   a.key = key\n"
     "   api.call(self.con, lib.kv_get, a)\n"
     "   if a.value ~= nil then\n"
@@ -253,11 +251,14 @@ static const char lua[] =
     "end\n"
     "function methods:set(key, value, version)\n"
     "   local a = self.args\n"
+    "   api.check_text(key, 'a key')\n"
+    "   api.check_text(value, 'a value')\n"
     "   a.key, a.value, a.version = key, value, version or 0\n"
     "   api.call(self.con, lib.kv_set, a)\n"
     "end\n"
     "function methods:scan(key, n)\n"
     "   local a, keys = self.args, {}\n"
+    "   api.check_text(key, 'a key')\n"
     "   a.key, a.n = key, n\n"
     "   api.call(self.con, lib.kv_scan, a)\n"
     "   for i = 1, a.n do\n"

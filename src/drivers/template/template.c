@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "db/driver.h"
-#include "drivers/template/template.ffi.h"
+#include "template.ffi.h"
 
 // Options --------------------------------------------------------------------
 //
@@ -285,10 +285,11 @@ static const struct sb_info_ops info_ops = {
 // Lua ------------------------------------------------------------------------
 //
 // A driver can offer functions that the SQL API does not cover by a Lua module,
-// sysbench.driver.template. The module is run with two arguments: the C library
-// that is built from this file, and the driver object. It declares the C
-// functions that it calls; they are listed in template.ffi.h and exported. Omit
-// all of this if there is nothing to add.
+// sysbench.driver.template. Its arguments are the C library that is built from
+// this file, the driver object, and the functions of the API for drivers. The C
+// functions that it calls are declared for it; they are listed in
+// template.ffi.h and exported. Omit all of this if there is nothing to add.
+// kv.c is a complete example.
 
 int template_answer(int question)
 {
@@ -296,8 +297,7 @@ int template_answer(int question)
 }
 
 static const char lua[] =
-    "require('ffi').cdef('int template_answer(int question);')\n"
-    "local lib, driver = ... return { answer = lib.template_answer,"
+    "local lib, driver, api = ... return { answer = lib.template_answer,"
     " driver = driver }\n";
 
 // The one symbol that every module exports.
@@ -317,4 +317,5 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .bulk = NULL, // the core sends multi-row INSERTs
     .info = &info_ops,
     .lua = lua,
+    .lua_declarations = "int template_answer(int question);",
 };

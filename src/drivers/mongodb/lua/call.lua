@@ -48,7 +48,7 @@ endings.delete_many = endings.delete_one
 -- Runs the command that was written.
 local function run(db, length, name)
    if name then
-      api.check_name(name, "an operation", 4)
+      api.check_text(name, "the name of an operation")
    end
    api.call(db.con, lib.sbmo_doc_command, my.command(db, length, name))
 end

@@ -139,7 +139,7 @@ jit.off(command)
 -- Compiles the command that was written.
 local function compile(db, length, name, ending)
    if name then
-      api.check_name(name, "an operation", 3)
+      api.check_text(name, "the name of an operation")
    end
    local op = lib.sbmo_doc_compile(db.con, api.module("bson").buffer(), length,
                                    name)
