@@ -25,8 +25,9 @@
 #include "db/sql_type.h"
 #include "kit/exchange.h"
 
-// Increment it when a struct, a flag or an operation in this header or one that
-// it includes changes: a driver that was built before is then refused.
+// Increment it when a struct, a flag or an operation changes in this header, in
+// one that it includes or in db/sql.ffi.h: a driver that was built before is
+// then refused.
 #define SB_DRIVER_ABI 14u
 
 struct sb_con;      // a connection as Lua has it (db/sql.ffi.h)
@@ -100,8 +101,8 @@ struct sb_host {
         const struct sb_err *err);
     // Returns `size` bytes, zeroed, that belong to the connection: an object
     // that Lua holds (api.object() in the driver's Lua module). done() frees
-    // what it contains, when Lua does not use it any more, and at the latest
-    // after the last user of the connection. NULL: out of memory.
+    // its contents: when Lua has dropped the object, and at the latest when the
+    // user of the connection ends. NULL: out of memory.
     void *(*object_new)(
         struct sb_con *con, size_t size, void (*done)(void *object));
     // Has the object freed as if Lua did not use it any more.
@@ -451,7 +452,7 @@ enum sb_driver_caps {
     // at the end (db/load/load.c).
     SB_CAP_ONE_COMMIT = 1u << 3,
     // Pipelines accept SQL texts only: the core writes the values of prepared
-    // statements into their texts (db/sql/stmt.c).
+    // statements into their texts (db/sql/pipeline.c).
     SB_CAP_TEXT_PIPELINE = 1u << 4,
     // prepare() accepts '??' for a literal '?'. Without this capability the
     // core sends such statements as SQL texts (db/sql/stmt.c).
@@ -463,7 +464,7 @@ enum sb_driver_caps {
     SB_CAP_INFINITY = 1u << 8,   // infinities as SB_VALUE_DOUBLE
     SB_CAP_SIGNED_IDS = 1u << 9, // insert_id holds an int64_t
     // The driver uses no server: the database runs inside this process, or does
-    // not exist (db/con.c).
+    // not exist (db/open.c).
     SB_CAP_EMBEDDED = 1u << 10,
     // Literals that are no numbers and no texts are casts of texts:
     // '\x00'::bytea rather than X'00', 'NaN'::float8 (db/sql/query.c).

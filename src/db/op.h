@@ -10,8 +10,8 @@
 // name begins with that of the component.
 int sb__op_named(const struct sb_db_ctx *ctx, struct sb_rec *rec,
     const char *name, enum sb_op_kind kind);
-// The same, if something is recorded; -1: nothing is. *op is {0} at first, and
-// then only for this name.
+// Returns the same operation and keeps its number in *op, which is {0} at first
+// and always used with this name; -1: nothing is recorded.
 int sb__op_cached(struct sb_db_ctx *ctx, struct sb__op *op, const char *name,
     enum sb_op_kind kind);
 // The same for a name of a driver's own call; -1: it is "", or not counted.

@@ -177,10 +177,10 @@ static uint8_t *put_any(const struct sbmo_doc_value *v, uint8_t *type,
     }
 }
 
-// Writes a value given as BSON: unchanged if it has the required type,
 static uint8_t *value_put(const struct sbmo_doc_value *v, enum want want,
     uint8_t *type, uint8_t *out, struct sb_err *err);
 
+// Writes a value given as BSON: unchanged if it has the required type,
 // otherwise converted.
 static uint8_t *put_element(const struct sbmo_doc_value *v, enum want want,
     uint8_t *type, uint8_t *out, struct sb_err *err)
@@ -211,7 +211,7 @@ static uint8_t *put_element(const struct sbmo_doc_value *v, enum want want,
     } else {
         return refuse_value(v, want, err);
     }
-    assert(want != WANT_ANY && plain.type != SBMO_DOC_ELEMENT); // an end
+    assert(want != WANT_ANY && plain.type != SBMO_DOC_ELEMENT);
     return value_put(&plain, want, type, out, err);
 }
 

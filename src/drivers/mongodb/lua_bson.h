@@ -51,12 +51,10 @@ struct sbmo_bson {
 
 // All functions raise Lua errors.
 
-// Adds the functions to the table on the stack top (lua_bson.c), and returns
-// what they write to, which the table owns. The functions that read are in
-// lua_read.c.
-extern const luaL_Reg sbmo_bson_readers[]; // lua_read.c
+// The functions that read, for sbmo_lua_bson() (lua_read.c).
+extern const luaL_Reg sbmo_bson_readers[];
 
-// Pushes a function of another embedded module.
+// Pushes a function of another Lua module of the driver.
 void sbmo_bson_function(lua_State *L, const char *module, const char *name);
 // Raises an error for an invalid element. what: the reason, NULL for a value
 // whose type cannot be written. key, value: stack indexes, 0: none.

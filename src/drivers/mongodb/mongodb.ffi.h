@@ -125,9 +125,8 @@ SB_FFI int sbmo_doc_to_json(struct sb_con *con, const uint8_t *doc, size_t len,
     char **out, size_t *out_len);
 SB_FFI void sbmo_doc_free(void *memory);
 
-// A function of Lua's C API for api.symbol(): bson(t, module) adds the
-// functions that write and read BSON to a table (lua_bson.c). module: loads a
-// Lua module of the driver.
+// A function of Lua's C API, for api.symbol(): adds the functions that write
+// and read BSON to a table, which lua_bson.h describes.
 struct lua_State;
 SB_FFI int sbmo_lua_bson(struct lua_State *L);
 

@@ -112,7 +112,7 @@ end
 
 class(7, { hex = hex_of }, hex_of)
 
-local own, counter -- five bytes of this user, and a counter of three
+local own, counter -- five bytes of this state, and a counter of three
 
 local function seed()
    local f = io.open("/dev/urandom", "rb")

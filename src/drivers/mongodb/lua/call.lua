@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Methods of collections that write their command with each call: loaded when
--- one is first used.
+-- Methods of collections that write their command with each call.
 
 local api = ...
 local lib = api.lib
