@@ -295,7 +295,8 @@ struct sb_op_tally *sb_rec_op_tally(const struct sb_rec *r, int op)
 }
 
 // count: of times in the histogram. It is published after the histogram, so it
-// never exceeds what the histogram holds. NULL: there is none.
+// never exceeds the number of times in the histogram. NULL: the times are not
+// counted.
 static void record_time(struct sb_hist *h, _Atomic uint64_t *sum,
     _Atomic uint64_t *min, _Atomic uint64_t *max, _Atomic uint64_t *count,
     uint64_t ns)

@@ -346,8 +346,8 @@ static enum MHD_Result answer_document(struct MHD_Connection *con,
         con, MHD_HTTP_INTERNAL_SERVER_ERROR, rc ? err->msg : "out of memory");
 }
 
-// Returns the state of the run. If there is none yet, answers that and returns
-// NULL.
+// Returns the state of the run. Before the first figures, sends the answer "no
+// figures yet" and returns NULL.
 static const struct sb_live_state *known(
     struct sb__web_server *s, struct MHD_Connection *con, enum MHD_Result *rc)
 {

@@ -478,7 +478,7 @@ static void results_end_with_the_next_call(void)
     rc_of_call = 0;
     CHECK_INT(call("find"), 0);
     CHECK_INT(freed_results, 3);
-    // There is none when the connection is lost.
+    // The result ends when the connection is lost.
     rc_of_call = SB_ELOST;
     CHECK_INT(call("find"), SB_ELOST);
     CHECK_INT(freed_results, 4);

@@ -43,7 +43,7 @@ int sbmo_bson_fail(lua_State *L, const struct sbmo_place *at, const char *what,
     int key, int value)
 {
     luaL_checkstack(L, 10, "document");
-    sbmo_bson_function(L, "bson_error", "raise");
+    sbmo_bson_function(L, "error", "element");
     lua_pushstring(L, what);
     push_names(L, at);
     lua_pushboolean(L, at->depth > NAMED + 1);

@@ -9,8 +9,7 @@
 #include "drivers/mongodb/internal.h"
 #include "kit/clock.h"
 
-// A timeout of 20 days or more means that there is none; settings.c sets such a
-// timeout.
+// A timeout of 20 days or more means no limit; settings.c sets such a timeout.
 #define NO_LIMIT_MS 1728000000
 // How long to wait before servers are looked for again, as the library does,
 // and how often to check for a cancel meanwhile.

@@ -100,7 +100,7 @@ static bool all_of(const char *list, bool (*is)(const char *s, size_t len))
 }
 
 // Returns the reason to assume that a part of the password was taken for
-// another setting; NULL if there is none.
+// another setting; NULL if nothing suggests it.
 static const char *suspect_reason(const PQconninfoOption *all, bool uri)
 {
     const char *port = value_of(all, "port"), *user = value_of(all, "user");
