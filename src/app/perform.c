@@ -115,9 +115,13 @@ static int exit_status(struct sb_app *a, const struct sb_run_result *res)
 {
     a->leave = a->leave || res->unjoined;
     bool stopped = sb_app_job_follows(a) && res->err.code == SB_ECANCELED;
+    // When a rank is lost, its launcher sends SIGTERM to the others, which may
+    // arrive before the loss is noticed.
+    bool told = res->told ||
+                (res->end == SB_END_SIGNAL && res->err.code != SB_ELOST) ||
+                sb_app_job_told(a, res->err.msg);
 
-    if (res->err.code && res->end != SB_END_SIGNAL && !stopped && !res->told &&
-        !sb_app_job_told(a, res->err.msg))
+    if (res->err.code && !stopped && !told)
         sb_log(SB_LOG_FATAL, "%s", res->err.msg);
     return sb__app_status_of(res);
 }
