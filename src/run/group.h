@@ -8,7 +8,7 @@
 
 #include "measure/rank_figures.h"
 #include "measure/snap.h"
-#include "run/part.h"
+#include "run/rate_search.h"
 #include "run/run.h"
 
 struct sb_run;

@@ -125,7 +125,7 @@ void sb__meter_report_fill(struct sb_meter *m, struct sb_report *r,
 // Adds how the rate was found, and whether the measured part keeps the limits.
 static void add_search(struct sb_meter *m, struct sb_report *r)
 {
-    struct sb_rate_search *f = &m->run->found;
+    struct sb_rate_search *f = &m->run->search.found;
     unsigned missed;
 
     if (!sb_run_opts_finds_rate(m->run->o))
@@ -133,7 +133,7 @@ static void add_search(struct sb_meter *m, struct sb_report *r)
     r->search = f;
     // Stages have other rates than the one that was found.
     f->judged = m->run->o->rate_search && m->run->l->judge &&
-                !m->run->searching && !m->run->own_stages;
+                !m->run->searching && !m->run->search.stages;
     if (f->judged)
         f->kept = m->run->l->judge(m->run->l->data, r, &f->value, &missed);
 }

@@ -26,7 +26,7 @@ void sb__run_stop(struct sb_run *run)
     sb_crew_cancel(&run->crew);
     pthread_mutex_lock(&run->lock);
     pthread_cond_broadcast(&run->changed);
-    sb_wait_list_wake(&run->go); // users at the gate
+    sb_wait_list_wake(&run->go); // users between parts
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -147,19 +147,6 @@ int sb__run_pace_stages(struct sb_run *run, uint64_t warmup)
         return SB_ENOMEM;
     sb_pace_divide(&run->pace, &run->share);
     return 0;
-}
-
-int sb__run_begin_stages(struct sb_run *run, double rate)
-{
-    struct sb_stages *s = run->own_stages;
-
-    assert(run->searching && !run->staged);
-    for (unsigned i = 0; i < s->n; i++) {
-        s->stage[i].rate_from *= rate;
-        s->stage[i].rate_to *= rate;
-    }
-    run->staged = true;
-    return sb__run_pace_stages(run, 0);
 }
 
 unsigned sb__run_busy(struct sb_run *run)

@@ -49,6 +49,21 @@ struct sb__loop_worker {
     bool ended; // under run->lock: the thread is about to return
 };
 
+// How far a search for the rate is: rate_search.c.
+struct sb__search_course {
+    unsigned waiting; // users that wait for the next part
+    uint64_t part;    // its number; a change lets the users go
+    double rate;      // of the part; 0: a closed loop
+    uint64_t end;     // when its arrivals end
+    uint64_t shown;   // last call of searching()
+    struct sb_rate_search found;
+    struct sb_search_trial *trials; // of `found`
+    // Stages whose rates are parts of the one to be found; NULL: the run has
+    // none, or they are those of the options. `staged` is set when the measured
+    // part begins.
+    struct sb_stages *stages;
+};
+
 struct sb_run {
     struct sb_workload *w;
     const struct sb_run_opts *o;
@@ -75,16 +90,13 @@ struct sb_run {
     uint64_t warm_end; // t0 without warm-up
     uint64_t deadline; // UINT64_MAX without a time limit
     bool open_loop, limited;
-    bool staged; // users come and go, or the rate changes
-    // Stages whose rates are parts of one that is to be found; NULL: those of
-    // o. Then `staged` is set when the measured part begins.
-    struct sb_stages *own_stages;
+    bool staged;            // users come and go, or the rate changes
     bool crowded;           // more users than processors
     bool mixed;             // a mix: o->mix
     int mix_op[SB_MIX_MAX]; // operations of its components
     uint8_t **mix_of;       // by users: components of users, for each stage
     // The rate is being found. Changes, as everything above, only while all
-    // users wait: before the start, or at the gate (gate.c).
+    // users wait: before the start, or between parts (rate_search.c).
     bool searching;
     struct sb_pace pace;
     _Alignas(64) _Atomic sb_pace_pos cursor; // written by all users
@@ -106,16 +118,11 @@ struct sb_run {
     unsigned made;         // users whose thread was started
     unsigned ready, ended;
     _Atomic unsigned running; // without `lock`
-    unsigned waiting;         // users at the gate
-    uint64_t part;    // of the search; its number changes to open the gate
-    double part_rate; // 0: a closed loop
-    uint64_t part_end, shown; // when arrivals end; last call of searching()
-    struct sb_rate_search found;
-    struct sb_search_trial *trials; // of `found`
-    uint64_t ended_at;              // when the last user ended
-    int signal;                     // the first one received
-    bool check_done;                // the workload's check() has returned
-    int check_rc;                   // its result
+    struct sb__search_course search;
+    uint64_t ended_at; // when the last user ended
+    int signal;        // the first one received
+    bool check_done;   // the workload's check() has returned
+    int check_rc;      // its result
     struct sb_err check_err;
     struct sb_err err; // the first failure
     bool told;         // it was printed
@@ -124,7 +131,7 @@ struct sb_run {
 
 static inline const struct sb_stages *sb__run_stages(const struct sb_run *run)
 {
-    return run->own_stages ? run->own_stages : &run->o->stages;
+    return run->search.stages ? run->search.stages : &run->o->stages;
 }
 
 #define SB__RUN_PROGRESS_EVERY UINT64_C(250000000) // ns between progress lines
@@ -153,10 +160,6 @@ uint64_t sb__run_longest_event(const struct sb_run *run);
 // Makes the schedule of the stages, behind a warm-up of this length at the rate
 // with which they begin. 0 or SB_ENOMEM. While no user runs.
 int sb__run_pace_stages(struct sb_run *run, uint64_t warmup);
-// Called when the search has found the rate: computes the rates of
-// run->own_stages, which are parts of it, and makes their schedule for the
-// measured part. 0 or SB_ENOMEM. While no user runs.
-int sb__run_begin_stages(struct sb_run *run, double rate);
 // Number of users that have not ended.
 unsigned sb__run_busy(struct sb_run *run);
 // Whether this process is a rank other than rank 0, which leads.

@@ -55,7 +55,7 @@ static int init_stats(struct sb_run *run)
 static int init_pace(struct sb_run *run)
 {
     if (run->searching)
-        return 0; // see sb__gate_open()
+        return 0; // each part has a schedule of its own
     if (run->staged)
         return sb__run_pace_stages(run, (uint64_t)run->o->warmup_time);
     sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals, run->o->rate,
@@ -72,10 +72,10 @@ static int init_stages(struct sb_run *run)
     run->staged = !run->task && !run->searching && s->n > 0;
     if (!run->searching || s->n == 0)
         return 0;
-    run->own_stages = malloc(sizeof(*s));
-    if (!run->own_stages)
+    run->search.stages = malloc(sizeof(*s));
+    if (!run->search.stages)
         return SB_ENOMEM;
-    *run->own_stages = *s;
+    *run->search.stages = *s;
     return 0;
 }
 
@@ -138,8 +138,8 @@ static void free_run(struct sb_run *run)
         pthread_cond_destroy(&run->changed);
         pthread_mutex_destroy(&run->lock);
     }
-    free(run->own_stages);
-    free(run->trials);
+    free(run->search.stages);
+    free(run->search.trials);
     free(run->priv);
     free(run->user);
     free(run);

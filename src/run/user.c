@@ -9,10 +9,10 @@
 
 #include "base/likely.h"
 #include "loop/prefetch.h"
-#include "run/gate.h"
 #include "run/holds.h"
 #include "run/lock.h"
 #include "run/mix_user.h"
+#include "run/rate_search.h"
 #include "run/run_private.h"
 #include "run/user_private.h"
 
@@ -384,7 +384,7 @@ static int next_slow(struct sb_user *u, uint64_t now, bool turns)
         return start_mixed(u, u->priv->handed_arrival, u->priv->handed_start);
     }
     int rc = next_of_part(u, now, turns);
-    while (rc == 0 && run->searching && sb__gate_wait(u))
+    while (rc == 0 && run->searching && sb__rate_search_wait(u))
         rc = next_of_part(u, sb_clock_now(&u->clock), turns);
     return rc == LEAVE ? 0 : rc;
 }

@@ -54,7 +54,7 @@ static void move_user(
         run->ended_at = sb_clock_monotonic();
     // The main thread waits for all users: one wake-up, not one per user.
     if (state == SB_USER_READY ? run->ready == run->users
-                               : run->ended + run->waiting >= run->made)
+                               : run->ended + run->search.waiting >= run->made)
         pthread_cond_signal(&run->changed);
     pthread_mutex_unlock(&run->lock);
 }

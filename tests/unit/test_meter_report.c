@@ -209,21 +209,21 @@ static void the_final_report_of_a_search(void)
     reset();
     o.rate_percent = 80;
     finish(&s, &diff);
-    CHECK(seen.search == &run.found);
-    CHECK(!run.found.judged); // there are no limits
+    CHECK(seen.search == &run.search.found);
+    CHECK(!run.search.found.judged); // there are no limits
     o.rate_percent = 0;
     o.rate_search = kept = true;
     finish(&s, &diff);
-    CHECK(run.found.judged && run.found.kept);
-    CHECK(run.found.value == 7);
+    CHECK(run.search.found.judged && run.search.found.kept);
+    CHECK(run.search.found.value == 7);
     kept = false;
     finish(&s, &diff);
-    CHECK(run.found.judged && !run.found.kept);
+    CHECK(run.search.found.judged && !run.search.found.kept);
     // It was interrupted: parts with different loads are not added.
     run.searching = true;
     finish(&s, &diff);
     CHECK(seen.whole == &diff);
-    CHECK(!run.found.judged);
+    CHECK(!run.search.found.judged);
 }
 
 CHECK_FILE

@@ -331,11 +331,11 @@ static int blocking_loop(
 
     while (sb_user_next(u)) {
         if (!run->searching)
-            atomic_store(&got.measured_part, run->part);
+            atomic_store(&got.measured_part, run->search.part);
         if (run->open_loop && run->searching && u->id == 1 && got.late > 0 &&
-            run->part != got.late_part) {
+            run->search.part != got.late_part) {
             got.late--;
-            got.late_part = run->part;
+            got.late_part = run->search.part;
             pthread_mutex_lock(&run->lock);
             nap(run->o->rate_trial_time * 5);
             pthread_mutex_unlock(&run->lock);
