@@ -7,7 +7,6 @@
 #define SB_DB_H
 
 #include <pthread.h>
-#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/opts.h"
@@ -91,10 +90,6 @@ const char *sb_drivers_of(
 int sb_drivers_idle(struct sb_drivers *d,
     int (*visit)(void *arg, const struct sb_opt_view *view), void *arg,
     struct sb_err *err);
-
-// Prints every module of the folder with its title or its problem, for
-// --db-driver=help (a name that sb_drivers_claim() accepts).
-void sb_drivers_list(struct sb_drivers *d, FILE *out);
 
 // Returns the maximum of loop_users (db/driver.h) over the loaded drivers, and
 // in *name a driver that has this value. SB_LOOPS_NEVER: this driver has 0. 0,

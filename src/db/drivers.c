@@ -548,16 +548,3 @@ int sb_drivers_idle(struct sb_drivers *d,
     names_done(&l);
     return rc;
 }
-
-static int list_one(void *arg, const char *name, const struct sb_driver *driver,
-    const char *problem)
-{
-    fprintf(arg, "  %s - %s\n", name, driver ? driver->title : problem);
-    return 0;
-}
-
-void sb_drivers_list(struct sb_drivers *d, FILE *out)
-{
-    fprintf(out, "Database drivers in %s:\n", d->dir);
-    sb_drivers_each(d, list_one, out);
-}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The peak and the knee of a sweep: throughput by load (threads, connections).
-// docs/internals/stability.md gives the reasons for the method. Pure; any
+// docs/internals/knee.md gives the reasons for the method. Pure; any
 // thread.
 #ifndef SB_KNEE_H
 #define SB_KNEE_H

@@ -19,7 +19,7 @@ enum sb_assert_unit {
     SB_ASSERT_PERCENT,
 };
 
-struct sb_assert_figure; // assert_private.h
+struct sb_assert_figure; // assert.c
 
 // What a limit is about.
 enum sb_assert_of {

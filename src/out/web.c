@@ -3,16 +3,68 @@
 // --report=web=ADDR:PORT: shows the run in a browser while it goes on, and to
 // Prometheus.
 #include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <microhttpd.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/opts.h"
+#include "base/paths.h"
+#include "kit/locale.h"
+#include "out/json_parts.h"
+#include "out/live.h"
+#include "out/openmetrics.h"
+#include "out/page.h"
 #include "out/reporter.h"
+#include "out/target.h"
 #include "out/web_address.h"
-#include "out/web_private.h"
+
+// The server of the live view (libmicrohttpd). Read-only. One thread of low
+// priority answers all requests; it is the reader of the struct sb_live.
+
+struct sb__web_con;
+
+// Clients that exceed this number replace those that have been idle for the
+// longest time.
+#define SB__WEB_IDLE_MAX 48u
+// More clients wait until one has its answer: each needs a file descriptor,
+// which the load may need, too.
+#define SB__WEB_CON_MAX 64u
+
+struct sb__web_server {
+    // Set by the caller before the start; must outlive the server.
+    struct sb_web_address address;
+    struct sb_live *live;
+    const char *page; // NULL: there is none
+    size_t page_len;
+    const char *no_page; // why
+    json_t *program;     // of result documents
+    const char *test, *version;
+    bool searches; // the run finds its rate before it is measured
+    // The server's own.
+    struct MHD_Daemon *daemon;
+    struct sb__web_con *con[SB__WEB_CON_MAX];
+    bool nice; // the priority of the thread is set
+    // Clients that have asked for rows, are still connected, and do not have
+    // the end of the run. Any thread.
+    _Atomic unsigned watching;
+    // Those of them to which the end is being sent.
+    _Atomic unsigned ending;
+};
 
 // Splits "host:port" or "[host]:port". The port may be missing. False if the
 // brackets do not match, if a colon is part of a host without brackets, or if
@@ -115,23 +167,6 @@ bool sb_web_host_allowed(const struct sb_web_address *a, const char *header)
 }
 
 #ifdef HAVE_MICROHTTPD
-
-#include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <microhttpd.h>
-#include <netinet/in.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "kit/locale.h"
-#include "out/live.h"
-#include "out/openmetrics.h"
 
 // Clients that neither send nor receive for so long are disconnected.
 #define IDLE_SECONDS 10u
@@ -596,18 +631,6 @@ static void web_stop(struct sb__web_server *s)
 #endif
 
 #ifdef HAVE_MICROHTTPD
-
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/paths.h"
-#include "out/json_parts.h"
-#include "out/page.h"
-#include "out/target.h"
-#include "out/web_private.h"
 
 // How long the program stays at the end of a run for pages that do not have the
 // end yet. They ask once per second, on a busy machine some seconds later. A
