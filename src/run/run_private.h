@@ -121,9 +121,11 @@ struct sb_run {
     struct sb__search_course search;
     uint64_t ended_at; // when the last user ended
     int signal;        // the first one received
-    bool check_done;   // the workload's check() has returned
-    int check_rc;      // its result
-    struct sb_err check_err;
+    struct {
+        bool done; // the workload's check() has returned
+        int rc;    // its result
+        struct sb_err err;
+    } check;
     struct sb_err err; // the first failure
     bool told;         // it was printed
     struct sb__holds holds;

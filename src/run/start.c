@@ -149,9 +149,9 @@ static void *run_check(void *arg)
     sb_overflow_unguard();
 
     pthread_mutex_lock(&run->lock);
-    run->check_rc = rc;
-    run->check_err = err;
-    run->check_done = true;
+    run->check.rc = rc;
+    run->check.err = err;
+    run->check.done = true;
     pthread_cond_broadcast(&run->changed);
     pthread_mutex_unlock(&run->lock);
     return NULL;
@@ -162,10 +162,10 @@ static void *run_check(void *arg)
 static bool wait_for_check(struct sb_run *run, uint64_t until, bool stoppable)
 {
     pthread_mutex_lock(&run->lock);
-    while (!run->check_done && !(stoppable && atomic_load(&run->stop)) &&
+    while (!run->check.done && !(stoppable && atomic_load(&run->stop)) &&
            sb_clock_monotonic() < until)
         sb__run_wait(run, until);
-    bool done = run->check_done;
+    bool done = run->check.done;
     pthread_mutex_unlock(&run->lock);
     return done;
 }
@@ -227,9 +227,9 @@ int sb__start_check_data(struct sb_run *run, struct sb_run_result *res)
     res->unjoined = !done;
     if (done)
         pthread_join(thread, NULL);
-    if (rc == 0 && run->check_rc) {
-        rc = run->check_rc;
-        res->err = run->check_err;
+    if (rc == 0 && run->check.rc) {
+        rc = run->check.rc;
+        res->err = run->check.err;
     }
     if (rc)
         set_end(res, rc, sig);
