@@ -117,11 +117,10 @@ static int exit_status(struct sb_app *a, const struct sb_run_result *res)
     bool stopped = sb_app_job_follows(a) && res->err.code == SB_ECANCELED;
     // When a rank is lost, its launcher sends SIGTERM to the others, which may
     // arrive before the loss is noticed.
-    bool told = res->told ||
-                (res->end == SB_END_SIGNAL && res->err.code != SB_ELOST) ||
-                sb_app_job_told(a, res->err.msg);
+    bool expected = res->end == SB_END_SIGNAL && res->err.code != SB_ELOST;
 
-    if (res->err.code && !stopped && !told)
+    if (res->err.code && !expected && !stopped && !res->told &&
+        !sb_app_job_told(a, res->err.msg))
         sb_log(SB_LOG_FATAL, "%s", res->err.msg);
     return sb__app_status_of(res);
 }

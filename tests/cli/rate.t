@@ -33,6 +33,18 @@ A percentage of the maximum: 800 per second and at most one event more per user.
   >       r["open_loop"], [o["value"] for o in r["options"] if o["name"] == "rate"])'
   True True True ['50%']
 
+The measured part has the arrivals of a run with the same rate and seed.
+
+  $ run --rate=50% --time=0.5 --rand-seed=7 --report=json=found.json
+  $ python3 -c 'import json, subprocess
+  > def run(file): return json.load(open(file))["runs"][0]
+  > found = run("found.json")
+  > subprocess.run(["sysbench", "s.lua", "--threads=8", "--time=0.5", "--rand-seed=7",
+  >     "--rate=%r" % found["search"]["rate"], "--report=json=given.json", "run"])
+  > a, b = (r["counters"]["scheduled"] for r in (found, run("given.json")))
+  > print(a > 0 and a == b or (a, b))'
+  True
+
 The highest rate that keeps a limit. The queue of a rate above 800 per second
 grows, so response times exceed the limit, whatever the machine does. The final
 report says how sure the result is.
