@@ -14,11 +14,13 @@ so 8 users complete at most 800 per second.
 
 A percentage of the maximum: 800 per second and at most one event more per user.
 
-  $ run --rate=50% --time=0.5 --forced-shutdown=3 --report=text,json=half.json >out
-  $ sed -n '/^Target/,/^Time/p; /^Forc/p; /^Maximum/,/^Rate of/p' out | numbers
+  $ run --rate=50% --time=0.5 --warmup-time=0.1 --forced-shutdown=3 \
+  >     --report=text,json=half.json >out
+  $ sed -n '/^Target/,/^Time/p; /^Forc/p; /^Warming/p; /^Maximum/,/^Rate of/p' out | numbers
   Target transaction rate: 50% of the maximum
   Time before the measured part: about N seconds
   Forcing shutdown N seconds after the measured part begins
+  Warming up for N seconds...
   Maximum of a closed loop: N/sec
   Rate of the measured part: N/sec
   $ sed -n '/^Rate (/,/^$/p' out | numbers
@@ -35,12 +37,13 @@ A percentage of the maximum: 800 per second and at most one event more per user.
 
 The measured part has the arrivals of a run with the same rate and seed.
 
-  $ run --rate=50% --time=0.5 --rand-seed=7 --report=json=found.json
+  $ run --rate=50% --time=0.5 --rand-seed=7 --report=json=found.json >out
   $ python3 -c 'import json, subprocess
   > def run(file): return json.load(open(file))["runs"][0]
   > found = run("found.json")
   > subprocess.run(["sysbench", "s.lua", "--threads=8", "--time=0.5", "--rand-seed=7",
-  >     "--rate=%r" % found["search"]["rate"], "--report=json=given.json", "run"])
+  >     "--rate=%r" % found["search"]["rate"], "--report=json=given.json",
+  >     "--verbosity=0", "run"])
   > a, b = (r["counters"]["scheduled"] for r in (found, run("given.json")))
   > print(a > 0 and a == b or (a, b))'
   True
