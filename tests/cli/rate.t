@@ -286,7 +286,7 @@ cannot continue, and that the user is still busy.
   > function event()
   >    local f = io.open("hang")
   >    if f then f:close() end
-  >    ffi.C.usleep(f and 4000000000 or 10000)
+  >    ffi.C.usleep(f and 4000000000 or 1000)
   > end
   > EOF
   $ sysbench h.lua --rate-probe-time=0.4 --rate-trial-time=0.5 --rate=max \
