@@ -334,12 +334,12 @@ struct sb__app_listener {
     void (*row)(struct sb__listening *t, const struct sb_report *r,
         struct sb_series *row);
     void (*interval)(struct sb__listening *t, const struct sb_report *r);
-    // The run has ended. complete() adds what is known now to the facts and
-    // judges limits, final() reports, and text() prints what belongs below the
-    // report.
+    // The run has ended. complete() adds the facts that are known now and
+    // judges limits, final() reports, and after() prints lines and warnings
+    // below the final report.
     void (*complete)(struct sb__listening *t, const struct sb_report *r);
     void (*final)(struct sb__listening *t, const struct sb_report *r);
-    void (*text)(struct sb__listening *t, const struct sb_report *r);
+    void (*after)(struct sb__listening *t, const struct sb_report *r);
 };
 
 extern const struct sb__app_listener sb__app_server_listener,

@@ -320,4 +320,5 @@ void sb__app_beside_done(struct sb__listening *t)
     sb_beside_figures_done(&t->beside->figures);
     free(t->beside);
     t->beside = NULL;
+    t->a->facts.beside = NULL;
 }

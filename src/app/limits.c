@@ -48,7 +48,7 @@ static void print_limits(struct sb__listening *t, const struct sb_report *r)
 const struct sb__app_listener sb__app_limits_listener = {
     .interval = check_interval,
     .complete = check_final,
-    .text = print_limits,
+    .after = print_limits,
 };
 
 bool sb__app_limits_missed(const struct sb__listening *t)

@@ -138,7 +138,7 @@ static void warn_of_client(struct sb__listening *t, const struct sb_report *r)
 const struct sb__app_listener sb__app_client_listener = {
     .measured = start_client,
     .row = add_client,
-    .text = warn_of_client,
+    .after = warn_of_client,
 };
 
 // The servers of a run: starts and stops the sampler, and passes what it

@@ -333,5 +333,5 @@ static void warn_of_division(struct sb__listening *t, const struct sb_report *r)
 }
 
 const struct sb__app_listener sb__app_ranks_listener = {
-    .text = warn_of_division,
+    .after = warn_of_division,
 };

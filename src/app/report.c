@@ -654,7 +654,7 @@ static void on_final(void *data, const struct sb_report *r)
         .warmup = r->warmup };
     NOTIFY(complete, t, r);
     NOTIFY(final, t, r);
-    NOTIFY(text, t, r);
+    NOTIFY(after, t, r);
 }
 
 void sb__app_listen(struct sb__listening *t, struct sb_listener *l)
@@ -695,6 +695,8 @@ void sb__app_listening_done(struct sb__listening *t)
     sb__app_server_done(t);
     sb__app_beside_done(t);
     free(t->block);
+    t->block = NULL;
+    t->a->facts.block = NULL;
 }
 
 void sb__app_context(const struct sb__listening *t)
