@@ -515,6 +515,31 @@ local function transactions()
    end)
 end
 
+local function resident_kb()
+   for line in io.lines("/proc/self/status") do
+      local kb = line:match("^VmRSS:%s*(%d+)")
+      if kb then
+         return tonumber(kb)
+      end
+   end
+end
+
+-- A command of 900 KB does not keep as much memory for each compiled command.
+local function memory()
+   local list, long = {}, ("x"):rep(900000)
+   for i = 1, 60 do
+      list[i] = coll:compile("find_one", {_id = arg(1)})
+   end
+   is(list[1]:execute(long), nil, "a long value")
+   local before = resident_kb()
+   for i = 2, 60 do
+      list[i]:execute(long)
+   end
+   local grown = resident_kb() - before
+   ok(grown < 25000, "the commands of a connection share a buffer: " ..
+      grown .. " KB for 59 commands")
+end
+
 -- Objects may be collected in any order.
 local function lifetimes()
    local function make()
@@ -547,7 +572,7 @@ function event()
       coll:drop()
       for _, body in ipairs{databases, inserts, finds, types, updates,
                             aggregates, indexes, bulks, compiled, errors,
-                            transactions, lifetimes}
+                            transactions, memory, lifetimes}
       do
          body()
       end

@@ -120,6 +120,7 @@ extern struct fake_documents {
 static inline void start_documents(void)
 {
     sb_buf_done(&fake_mongodb.last);
+    sb_buf_done(&fake_mongodb.conn.compiled);
     memset(&fake_mongodb, 0, sizeof(fake_mongodb));
     start_recorded();
     c.drv = &sb_driver;
@@ -131,6 +132,7 @@ static inline void finish_documents(void)
     CHECK(!fake_mongodb.misused);
     finish_recorded();
     sb_buf_done(&fake_mongodb.last);
+    sb_buf_done(&fake_mongodb.conn.compiled);
 }
 
 // Returns the commands since the last call.

@@ -96,6 +96,12 @@ static void find_by_id(void)
     CHECK(fake_mongodb.body == body);
     CHECK_INT(rec->tally.others, 101);
     sb_object_drop(op);
+    // Other commands of the connection use it, too.
+    put_arg(begin(&d), "ping", 1, NULL);
+    op = compile(end(&d));
+    CHECK_INT(execute_op(op, ints, 1), 0);
+    CHECK(fake_mongodb.body == body);
+    sb_object_drop(op);
     finish_documents();
 }
 

@@ -302,7 +302,6 @@ struct sbmo_doc_op {
     struct piece *piece;
     uint32_t npieces;
     size_t cap;
-    struct sb_buf body; // the command with the values of an execution
 };
 
 // Compiling ------------------------------------------------------------------
@@ -483,7 +482,6 @@ static void op_done(void *object)
     free(op->raw);
     free(op->uses);
     free(op->piece);
-    sb_buf_done(&op->body);
 }
 
 struct sbmo_doc_op *sbmo_doc_compile(
@@ -502,7 +500,6 @@ struct sbmo_doc_op *sbmo_doc_compile(
         sbmo_doc_no_memory(con);
         return NULL;
     }
-    sb_buf_init(&x.op->body, 0);
     if (name && !(x.op->name = strdup(name)))
         sbmo_doc_no_memory(con);
     else if (build(&x, body, len) == 0)
@@ -589,8 +586,8 @@ static int run(
     return sbmo_doc_run(con, &command, NULL);
 }
 
-static int send_filled(struct sbmo_doc_op *op, struct sb_con *con,
-    const struct sbmo_doc_value *values, uint32_t n)
+static int fill_and_run(struct sbmo_doc_op *op, struct sb_con *con,
+    const struct sbmo_doc_value *values, uint32_t n, struct sb_buf *body)
 {
     size_t need, len;
     uint8_t *out;
@@ -598,15 +595,37 @@ static int send_filled(struct sbmo_doc_op *op, struct sb_con *con,
 
     if (rc)
         return rc;
-    out = (uint8_t *)sb_buf_room(&op->body, need > ROOM_MIN ? need : ROOM_MIN);
+    out = (uint8_t *)sb_buf_room(body, need > ROOM_MIN ? need : ROOM_MIN);
     if (!out)
         return sbmo_doc_no_memory(con);
     len = sbmo_doc_op_write(op, con, values, out);
     assert(len <= need);
     if (!len)
         return SB_EUSAGE;
-    rc = run(op, con, out, len);
-    sb_buf_trim(&op->body, KEEP_MAX);
+    return run(op, con, out, len);
+}
+
+// The connection keeps one buffer for all its compiled commands. It does not
+// have the buffer during a call, which may begin with a reconnect
+// (--db-refresh-events): that frees what the connection has.
+static int send_filled(struct sbmo_doc_op *op, struct sb_con *con,
+    const struct sbmo_doc_value *values, uint32_t n)
+{
+    struct sbmo_conn *conn = sbmo_doc_conn(con);
+    struct sb_buf body = { 0 };
+
+    if (conn) {
+        body = conn->compiled;
+        conn->compiled = (struct sb_buf){ 0 };
+    }
+    int rc = fill_and_run(op, con, values, n, &body);
+
+    sb_buf_trim(&body, KEEP_MAX);
+    conn = sbmo_doc_conn(con);
+    if (conn && !conn->compiled.data)
+        conn->compiled = body;
+    else
+        sb_buf_done(&body);
     return rc;
 }
 

@@ -233,6 +233,7 @@ static void disconnect_mongodb(struct sb_conn *conn)
     if (c->client)
         leave_server(c);
     sbmo_result_done(&c->result);
+    sb_buf_done(&c->compiled);
     sb_buf_done(&c->bulk);
     sb_buf_done(&c->head);
     sb_buf_done(&c->columns);

@@ -100,6 +100,7 @@ struct sbmo_conn {
     struct sbmo_result result;
     uint64_t affected; // documents inserted, matched or removed by the last
                        // command of the document API
+    struct sb_buf compiled;   // a compiled command with its values
     struct sb_buf bulk, head; // rows to send; the bytes before them
     struct sb_buf columns;    // names of the loaded columns, each with its NUL
     uint32_t ncolumns, nrows;
