@@ -118,6 +118,32 @@ local function numbers_stay()
    is(con:query_row("SELECT COUNT(*) FROM n"), "2", "the pipeline runs")
 end
 
+-- Each statement counts under its own operation.
+local function operations()
+   local out, err = tap.with([[
+function event()
+   local con = sysbench.sql.driver("sqlite"):connect{ db = ":memory:" }
+   con:query("CREATE TABLE p(id INTEGER)")
+   local stmt = con:prepare("INSERT INTO p VALUES (1)", "adds")
+   con:pipeline(function()
+      con:query("BEGIN")
+      stmt:execute()
+      con:query("SELECT * FROM p")
+      stmt:execute()
+      con:query("COMMIT")
+   end)
+   print("rows " .. con:query_row("SELECT COUNT(*) FROM p"))
+end]], "--events=1 --time=0 --report-operations run")
+   tap.like(out, "rows 2", "the pipeline runs" .. err)
+   local counts = {}
+   for name, n in out:gmatch("\n(%l+) +(%d+) +[%d.]+") do
+      counts[#counts + 1] = name .. " " .. n
+   end
+   table.sort(counts)
+   is(table.concat(counts, ", "), "adds 2, begin 1, commit 1, connect 1, " ..
+      "create 1, prepare 1, select 2", "operations: " .. out)
+end
+
 function event()
    tap.run(function()
       con = sysbench.sql.driver("sqlite"):connect{ db = "pipeline.sqlite" }
@@ -127,6 +153,7 @@ function event()
       closed_early()
       failures()
       numbers_stay()
+      operations()
    end)
    return true
 end
