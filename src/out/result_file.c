@@ -837,9 +837,24 @@ static int not_a_result(const char *path, struct sb_err *err)
         "%s is not a result file (written by --report=json=FILE)", path);
 }
 
-// The error of a text that could not be parsed.
-static int explain(
-    const char *path, const struct sb_buf *text, struct sb_err *err)
+// Whether the text ends within the document, which is an object.
+static bool is_cut(const struct sb_buf *text, const json_error_t *why)
+{
+    size_t len = text->len;
+
+    if (json_error_code(why) == json_error_premature_end_of_input)
+        return true;
+    while (len > 0 && strchr(" \t\r\n", text->data[len - 1]))
+        len--;
+    // The last token may be a part of a number or of a character.
+    return len > 0 && text->data[len - 1] != '}' &&
+           (json_error_code(why) == json_error_invalid_syntax ||
+               json_error_code(why) == json_error_invalid_utf8);
+}
+
+// The error of a text that is not JSON or has a wrong value (found: not empty).
+static int explain(const char *path, const struct sb_buf *text,
+    const struct sb_err *found, struct sb_err *err)
 {
     const char *first = text->data + strspn(text->data, " \t\r\n");
     json_error_t why;
@@ -853,13 +868,12 @@ static int explain(
         text->data, text->len, JSON_REJECT_DUPLICATES, &why);
 
     json_decref(whole);
+    if (whole && found->code)
+        return sb_err_set(err, SB_EUSAGE, "%s: %.300s", path, found->msg);
     if (whole || *first != '{')
         return not_a_result(path, err);
     return sb_err_set(err, SB_EUSAGE, "%s is not %s: line %d, column %d: %s",
-        path,
-        json_error_code(&why) == json_error_premature_end_of_input
-            ? "a complete JSON document"
-            : "valid JSON",
+        path, is_cut(text, &why) ? "a complete JSON document" : "valid JSON",
         why.line, why.column, why.text);
 }
 
@@ -1029,12 +1043,36 @@ static int parse_other(struct reader *in, json_t **value)
     return *value ? 0 : SB_EUSAGE;
 }
 
+// A value that is not of the kind that the member has.
+static int parse_wrong(
+    struct reader *in, json_t **value, const char *name, const char *kind)
+{
+    int rc = parse_other(in, value);
+
+    if (rc || json_is_null(*value))
+        return rc;
+    return sb_err_set(in->err, SB_EUSAGE, "\"%s\" is not %s", name, kind);
+}
+
 // *value is an empty list: its members are converted.
 static int parse_items(
     struct reader *in, json_t **value, int (*item)(struct reader *in))
 {
     *value = json_array();
     return *value ? parse_list(in, item) : SB_ENOMEM;
+}
+
+// A value that cannot be part of row n: skips it. SB_EUSAGE, with *err filled
+// if it is JSON.
+static int wrong_row(struct reader *in, size_t n, const char *why)
+{
+    json_t *value = parse_value(in);
+    bool intervals = in->rows == &current_run(in)->intervals;
+
+    json_decref(value);
+    return value ? sb_err_set(in->err, SB_EUSAGE, "row %zu of the %s %s", n,
+                       intervals ? "intervals" : "histograms", why)
+                 : SB_EUSAGE;
 }
 
 static int parse_number(struct reader *in)
@@ -1049,14 +1087,8 @@ static int parse_number(struct reader *in)
     bool text = next_is(in, '"');
     const char *end = in->p;
 
-    if (text || !read_number(&end, &v[r->nvalues])) {
-        json_t *other = parse_value(in);
-
-        json_decref(other);
-        return other ? sb_err_set(in->err, SB_EUSAGE,
-                           "row %zu has a value that is not a number", r->nrows)
-                     : SB_EUSAGE;
-    }
+    if (text || !read_number(&end, &v[r->nvalues]))
+        return wrong_row(in, r->nrows, "has a value that is not a number");
     in->p = end;
     r->first[r->nrows] = ++r->nvalues;
     return 0;
@@ -1071,6 +1103,8 @@ static int parse_row(struct reader *in)
     if (!first)
         return SB_ENOMEM;
     r->first = first;
+    if (!next_is(in, '['))
+        return wrong_row(in, r->nrows + 1, "is not a list");
     r->first[r->nrows++] = r->nvalues;
     r->first[r->nrows] = r->nvalues;
     return parse_list(in, parse_number);
@@ -1080,9 +1114,10 @@ static int parse_row(struct reader *in)
 static int parse_rows_member(
     struct reader *in, const char *name, json_t **value)
 {
-    if (strcmp(name, "rows") == 0 && next_is(in, '['))
-        return parse_items(in, value, parse_row);
-    return parse_other(in, value);
+    if (strcmp(name, "rows") != 0)
+        return parse_other(in, value);
+    return next_is(in, '[') ? parse_items(in, value, parse_row)
+                            : parse_wrong(in, value, name, "a list of rows");
 }
 
 static int parse_operation(struct reader *in)
@@ -1101,14 +1136,17 @@ static int parse_run_member(struct reader *in, const char *name, json_t **value)
     struct sb_result_run *r = current_run(in);
     bool intervals = strcmp(name, "intervals") == 0;
 
-    if ((intervals || strcmp(name, "histograms") == 0) && next_is(in, '{')) {
+    if (intervals || strcmp(name, "histograms") == 0) {
+        if (!next_is(in, '{'))
+            return parse_wrong(in, value, name, "an object");
         in->rows = intervals ? &r->intervals : &r->histograms;
         *value = json_object();
         return *value ? parse_object(in, *value, parse_rows_member) : SB_ENOMEM;
     }
-    if (strcmp(name, "operations") == 0 && next_is(in, '['))
-        return parse_items(in, value, parse_operation);
-    return parse_other(in, value);
+    if (strcmp(name, "operations") != 0)
+        return parse_other(in, value);
+    return next_is(in, '[') ? parse_items(in, value, parse_operation)
+                            : parse_wrong(in, value, name, "a list");
 }
 
 static int parse_run(struct reader *in)
@@ -1229,8 +1267,8 @@ static int read_document(
     struct sb_err why = { 0 };
     int rc = parse(f, text, &why);
 
-    if (rc == SB_EUSAGE && !why.code)
-        return explain(f->path, text, err);
+    if (rc == SB_EUSAGE)
+        return explain(f->path, text, &why, err);
     if (rc == 0 &&
         strcmp(sb_result_member(f->json, "format"), "sysbench-result") != 0)
         return not_a_result(f->path, err);

@@ -797,3 +797,44 @@ A report for /dev/stdout is a part of the standard output, also if that is a fil
   $ sysbench cpu --events=3 --time=0 --report=text,csv=/dev/stdout run >>both
   $ grep -c '^before$\|^time,\|^General statistics' both
   3
+
+A file that ends within its rows, or has other values in their place: the message
+names the file and the place.
+
+  $ run --time=1 --report-interval=0.2 --report=none,json=r.json
+  $ says() { sysbench show "$1" 2>&1 | sed 's/column [0-9]*/column N/'; }
+  $ at=$(grep -n '"intervals"' r.json | cut -d : -f 1)
+  $ line() { sed -n "$((at + $1))p" r.json; }
+  $ cut_after() {  # the head of the file, and what follows of the next row
+  >     { sed "$((at + $1))q" r.json; printf %s "$2"; } >cut.json
+  >     says cut.json | sed "s/line $((at + $3))/line AT/"
+  > }
+  $ cut_after 0 '' 1
+  FATAL: cut.json is not a complete JSON document: line AT, column N: ']' expected near end of file
+  $ cut_after 1 '[0.' 2
+  FATAL: cut.json is not a complete JSON document: line AT, column N: invalid token near '0.'
+  $ cut_after 1 '[0.4,1' 2
+  FATAL: cut.json is not a complete JSON document: line AT, column N: ']' expected near end of file
+  $ cut_after 1 '[0.4,nul' 2
+  FATAL: cut.json is not a complete JSON document: line AT, column N: invalid token near 'nul'
+  $ change() {  # an expression that changes the run
+  >     /usr/bin/python3 -c "import json, sys
+  > d = json.load(open('r.json')); r = d['runs'][0]
+  > $1
+  > json.dump(d, open('changed.json', 'w'))"
+  >     says changed.json | head -n 1
+  > }
+  $ change "r['intervals']['rows'][1] = {'a': 1}"
+  FATAL: changed.json: row 2 of the intervals is not a list
+  $ change "r['intervals']['rows'][2][1] = 'x'"
+  FATAL: changed.json: row 3 of the intervals has a value that is not a number
+  $ change "r['histograms']['rows'][0] = 5"
+  FATAL: changed.json: row 1 of the histograms is not a list
+  $ change "r['intervals']['rows'] = 5"
+  FATAL: changed.json: "rows" is not a list of rows
+  $ change "r['intervals'] = []"
+  FATAL: changed.json: "intervals" is not an object
+  $ change "r['operations'] = {}"
+  FATAL: changed.json: "operations" is not a list
+  $ change "d['runs'] = [5]"
+  FATAL: changed.json is not a result file (written by --report=json=FILE)

@@ -290,7 +290,7 @@ ones. `wrong PATTERN VALUE...` replaces the first match by each value.
   : "overrun" is negative
   $ wrong '"rows":\[\n\[([0-9.]+)' NaN '"NaN"'
    is not valid JSON: line *, column *: invalid token near 'NaN' (glob)
-  : row 1 has a value that is not a number
+  : row 1 of the intervals has a value that is not a number
   $ wrong '"rows":\[\n\[[0-9.]+,([0-9.]+)' -1 1e300
   : row 1 of the intervals: "seconds" is negative
   : row 1 of the intervals: "seconds" is too large

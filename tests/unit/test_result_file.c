@@ -280,16 +280,17 @@ static void values_are_no_rows(void)
 {
     static const struct {
         const char *text, *message;
-    } values[] = { { "{}", "" }, { "null", "" }, { "7", "" },
-        { "[[null]]", "" },
-        { "[-1]", "numbers.json is not a result file (written by "
-                  "--report=json=FILE)" },
-        { "[\"x\"]", "numbers.json is not a result file (written by "
-                     "--report=json=FILE)" },
-        { "[[\"x\"]]", "numbers.json: row 1 has a value that is not a number" },
+    } values[] = { { "null", "" }, { "[[null]]", "" },
+        { "{}", "\"rows\" is not a list of rows" },
+        { "7", "\"rows\" is not a list of rows" },
+        { "[-1]", "row 1 of the intervals is not a list" },
+        { "[[1],\"x\"]", "row 2 of the intervals is not a list" },
+        { "[[\"x\"]]",
+            "row 1 of the intervals has a value that is not a number" },
         { "[[1],[1,true]]",
-            "numbers.json: row 2 has a value that is not a number" },
-        { "[[[1]]]", "numbers.json: row 1 has a value that is not a number" } };
+            "row 2 of the intervals has a value that is not a number" },
+        { "[[[1]]]",
+            "row 1 of the intervals has a value that is not a number" } };
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         struct sb_result_file f;
@@ -304,7 +305,8 @@ static void values_are_no_rows(void)
         put("numbers.json", text);
         CHECK_INT(sb_result_read(&f, "numbers.json", &err),
             *values[i].message ? SB_EUSAGE : 0);
-        CHECK_STR(err.msg, values[i].message);
+        CHECK_STR(err.msg + (err.msg[0] ? strlen("numbers.json: ") : 0),
+            values[i].message);
         CHECK(*values[i].message || isnan(sb_result_value(&f.run[0], 0, 0)));
         sb_result_done(&f);
     }
