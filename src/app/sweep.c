@@ -5,6 +5,7 @@
 #define _GNU_SOURCE // memfd_create()
 #include <assert.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -47,6 +48,7 @@ struct sb_app_sweep {
     // The commands after each finished run; SB__AFTER_DONE for other runs.
     enum sb__sweep_after after[SB_SWEEP_RUNS_MAX];
     bool left_failed; // a command that an earlier attempt has left
+    bool explained;   // the log says why the current run failed
 };
 
 // --mix names what is measured, as a test does.
@@ -530,6 +532,7 @@ static int judge_launch(const struct sb_app *a,
             launcher, *status, a->sweep->state.dir);
     else
         return 0;
+    a->sweep->explained = true;
     *status = *status ? *status : SB_EXIT_FAILED;
     return 0;
 }
@@ -608,9 +611,11 @@ static int execute_list(struct sb_app *a, unsigned run, const char *when,
 
         if (rc || sb_app_children_seen(c))
             return rc;
-        if (*status)
+        if (*status) {
             sb_log(SB_LOG_ALERT, "%s %s the run%s%s failed, exit status %d",
                 commands->item[i], when, *name ? " " : "", name, *status);
+            a->sweep->explained = true;
+        }
     }
     return 0;
 }
@@ -657,6 +662,7 @@ static int execute_run(
     char path[4200], reports[REPORTS_SIZE];
 
     assert(!is_finished(s->outcome[run])); // its file would be removed
+    s->explained = false;
     int rc = sb_sweep_state_begin(
         &s->state, run, a->sweep_opts.after.count > 0, path, sizeof(path), err);
 
@@ -715,6 +721,24 @@ static void find_after(struct sb_app_sweep *s, unsigned run, bool failed)
         s->after[run] = failed ? SB__AFTER_FAILED : SB__AFTER_OPEN;
 }
 
+// Logs why a run has failed, unless its process has done so: with other
+// statuses than these, it was killed, or a script or a launcher has ended it.
+static void explain_failure(const struct sb_app *a, unsigned run, int status)
+{
+    const struct sb_app_sweep *s = a->sweep;
+    bool killed = status > 128 && status <= 128 + SIGRTMAX;
+    char name[400], what[600];
+
+    if (s->explained || status == SB_EXIT_FAILED || status == SB_EXIT_FORCED ||
+        !sb_sweep_state_explain(&s->state, run, what, sizeof(what)))
+        return;
+    name_of_run(s, run, name, sizeof(name));
+    sb_log(SB_LOG_ALERT, "the run%s%s %s: its %s %s %d", *name ? " " : "", name,
+        what, *a->sweep_opts.launch ? "launcher" : "process",
+        killed ? "was killed by signal" : "ended with exit status",
+        killed ? status - 128 : status);
+}
+
 static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
@@ -731,6 +755,8 @@ static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
     // An interrupted run has no figures.
     if (s->outcome[run] != SB_SWEEP_OPEN)
         print_run(a, number, run, status, &f, kept);
+    if (s->outcome[run] == SB_SWEEP_FAILED)
+        explain_failure(a, run, status);
     sb_result_done(&f);
     return 0;
 }

@@ -438,6 +438,32 @@ enum sb_sweep_outcome sb_sweep_state_read(
     return access(path, F_OK) ? SB_SWEEP_OPEN : SB_SWEEP_FAILED;
 }
 
+bool sb_sweep_state_explain(
+    const struct sb_sweep_state *s, unsigned run, char *out, size_t size)
+{
+    struct sb_err err = { 0 };
+    struct sb_result_file f;
+    struct stat st;
+    char path[4200];
+
+    path_of_run(s, run, ".failed", path, sizeof(path));
+    if (stat(path, &st) || st.st_size == 0) {
+        snprintf(out, size, "wrote no result");
+        return true;
+    }
+    bool failed = read_file(path, &f) == SB_SWEEP_FAILED;
+
+    sb_result_done(&f);
+    if (failed)
+        return false;
+    if (sb_result_read(&f, path, &err))
+        snprintf(out, size, "wrote a damaged result (%s)", err.msg);
+    else
+        snprintf(out, size, "does not count, although %s is complete", path);
+    sb_result_done(&f);
+    return true;
+}
+
 bool sb_sweep_state_after(const struct sb_sweep_state *s, unsigned run)
 {
     char path[4200];

@@ -69,6 +69,10 @@ int sb_sweep_state_begin(const struct sb_sweep_state *s, unsigned run,
 // killed its process after that. SB_ESYS, also of sb_sweep_state_check().
 int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
     int status, bool signaled, struct sb_err *err);
+// Describes the file of a run that has failed, as in "the run ...". Returns
+// false if the file says why the run failed.
+bool sb_sweep_state_explain(
+    const struct sb_sweep_state *s, unsigned run, char *out, size_t size);
 // Whether the commands after a run that has begun were not successful yet.
 bool sb_sweep_state_after(const struct sb_sweep_state *s, unsigned run);
 // Called when these commands were successful.

@@ -63,6 +63,34 @@ Errors of the launcher are reported, and finished runs are kept.
   $ runs; head -1 err
   [1/1] threads=1: failed, exit status 143
   ALERT: --launch: 'sleep 1000;' did not start rank 0 within 0.5 s (--launch-timeout), or rank 0 cannot write to * (glob)
+
+A launcher that kills rank 0, as some do when another rank is lost.
+
+  $ cat >killer <<'EOF'
+  > #!/bin/sh
+  > exec 3<&0
+  > "$@" <&3 &
+  > tries=0
+  > until [ -e begun ] || [ $tries = 600 ]; do
+  >     sleep 0.1
+  >     tries=$((tries + 1))
+  > done
+  > kill -9 $!
+  > exit 9
+  > EOF
+  $ chmod +x killer
+  $ cat >begun.lua <<'EOF'
+  > function thread_init() io.open("begun", "w"):close() end
+  > function event() end
+  > EOF
+  $ sysbench begun.lua --time=600 --rate=1 --sweep=threads=2 --launch=./killer run >out 2>err
+  [1]
+  $ runs; head -1 err
+  [1/1] threads=2: failed, exit status 9
+  ALERT: the run threads=2 wrote no result: its launcher ended with exit status 9
+
+Settings that do not arrive.
+
   $ sweep --repeat=1 --sweep=threads=1 --launch='sh -c "exec \"\$@\" </dev/null" sh' >out
   [1]
   $ head -1 err

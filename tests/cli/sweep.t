@@ -528,6 +528,44 @@ A run that fails is reported, and the sweep goes on. Its folder stays, and
   [1/2] fail=1: failed, exit status 1
   $ rm -r s.json.sweep
 
+The process of a run is killed, ends without a result, or leaves a damaged one: one
+sentence names the run and the reason, and the other runs are kept.
+
+  $ cat >die.lua <<'EOF'
+  > sysbench.cmdline.options = { how = {"How the run ends", "well"} }
+  > local ffi = require("ffi")
+  > ffi.cdef "void _exit(int);"
+  > function event()
+  >     local how = sysbench.opt.how
+  >     if how == "killed" then
+  >         os.execute("kill -9 $PPID")
+  >     elseif how == "damaged" then
+  >         local f = io.open("s.json.sweep/run-0004.new.json", "w")
+  >         f:write('{"format": "sysbench-result", "runs": [{"intervals": {"rows": [[0.')
+  >         f:close()
+  >     end
+  >     if how ~= "well" then ffi.C._exit(0) end
+  > end
+  > EOF
+  $ sysbench die.lua --events=1 --time=0 --sweep=how=killed,silent,well,damaged \
+  >     --report=json=s.json run >out 2>err
+  [1]
+  $ grep '^\[' out | lines
+  [1/4] how=killed: failed, exit status 137
+  [2/4] how=silent: failed, exit status 0
+  [3/4] how=well: FIGURES
+  [4/4] how=damaged: failed, exit status 0
+  $ cat err
+  ALERT: the run how=killed wrote no result: its process was killed by signal 9
+  ALERT: the run how=silent wrote no result: its process ended with exit status 0
+  ALERT: the run how=damaged wrote a damaged result (s.json.sweep/run-0004.failed.json is not a complete JSON document: line 1, column 66: invalid token near '0.'): its process ended with exit status 0
+  ALERT: 3 of 4 runs failed
+  ALERT: the finished runs are in s.json.sweep; add --sweep-resume to measure the others
+  $ sysbench die.lua --events=1 --time=0 --sweep=how=killed,silent,well,damaged \
+  >     --report=json=s.json --sweep-resume run 2>err | grep '^\[3' | lines
+  [3/4] how=well: FIGURES (measured before)
+  $ rm -r s.json.sweep
+
 A sweep whose runs all failed has nothing to keep: the next one replaces it, with
 --sweep-resume it is continued.
 
