@@ -510,7 +510,8 @@ static int start(struct sb_app *a, struct sb_app_child *child, int *status,
     return sb_app_child(&a->sweep->children, child, status, err);
 }
 
-// Logs or returns an error if the launcher has not started rank 0.
+// Logs or returns an error if the launcher has not started all ranks, for which
+// rank 0 waits before it creates the file `started`.
 static int judge_launch(const struct sb_app *a,
     const struct sb_app_child *child, int *status, struct sb_err *err)
 {
@@ -522,13 +523,13 @@ static int judge_launch(const struct sb_app *a,
             *status);
     if (child->late)
         sb_log(SB_LOG_ALERT,
-            "--launch: '%s' did not start rank 0 within %g s "
+            "--launch: '%s' did not start all ranks within %g s "
             "(--launch-timeout), or rank 0 cannot write to %s",
             launcher, (double)child->limit / 1e9, a->sweep->state.dir);
     else if (access(child->started, F_OK))
         sb_log(SB_LOG_ALERT,
-            "--launch: '%s' ended with exit status %d without starting rank 0, "
-            "or rank 0 cannot write to %s",
+            "--launch: '%s' ended with exit status %d before all ranks were "
+            "started, or rank 0 cannot write to %s",
             launcher, *status, a->sweep->state.dir);
     else
         return 0;

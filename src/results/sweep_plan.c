@@ -328,7 +328,7 @@ static const struct sb_opt sweep_options[] = {
         .min = 0.1,
         .max = 86400,
         .flags = SB_OPT_YIELDS,
-        .help = "time that the launcher has to start rank 0" },
+        .help = "time that the launcher has to start all ranks" },
     { .name = NULL },
 };
 

@@ -57,12 +57,12 @@ Errors of the launcher are reported, and finished runs are kept.
   [2/2] threads=2: FIGURES
   $ sweep --sweep=threads=1 --launch=true >out; runs; head -1 err
   [1/1] threads=1: failed, exit status 1
-  ALERT: --launch: 'true' ended with exit status 0 without starting rank 0, or rank 0 cannot write to * (glob)
+  ALERT: --launch: 'true' ended with exit status 0 before all ranks were started, or rank 0 cannot write to * (glob)
   $ sweep --sweep=threads=1 --launch='sleep 1000;' --launch-timeout=0.5s >out
   [1]
   $ runs; head -1 err
   [1/1] threads=1: failed, exit status 143
-  ALERT: --launch: 'sleep 1000;' did not start rank 0 within 0.5 s (--launch-timeout), or rank 0 cannot write to * (glob)
+  ALERT: --launch: 'sleep 1000;' did not start all ranks within 0.5 s (--launch-timeout), or rank 0 cannot write to * (glob)
 
 A launcher that kills rank 0, as some do when another rank is lost.
 
