@@ -538,6 +538,16 @@ local function memory()
    local grown = resident_kb() - before
    ok(grown < 25000, "the commands of a connection share a buffer: " ..
       grown .. " KB for 59 commands")
+   -- Commands that the script does not keep are freed before a later call.
+   before = resident_kb()
+   local pad = ("x"):rep(200000)
+   for _ = 1, 300 do
+      coll:compile("find_one", {_id = arg(1), pad = pad})
+      collectgarbage()
+      db:command("ping")
+   end
+   grown = resident_kb() - before
+   ok(grown < 25000, "compiled commands are freed: " .. grown .. " KB")
 end
 
 -- Objects may be collected in any order.
