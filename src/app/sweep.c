@@ -762,6 +762,19 @@ static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
     return 0;
 }
 
+// Warns that a run whose file an earlier attempt has completed is repeated.
+static void warn_of_damage(const struct sb_app_sweep *s, unsigned run)
+{
+    char path[4200], name[400];
+
+    sb_sweep_state_file(&s->state, run, path, sizeof(path));
+    if (access(path, F_OK))
+        return;
+    name_of_run(s, run, name, sizeof(name));
+    sb_log(SB_LOG_WARNING, "%s is damaged: the run%s%s is repeated", path,
+        *name ? " " : "", name);
+}
+
 // Sets the outcomes of the runs that earlier attempts have finished.
 static void find_finished(struct sb_app_sweep *s)
 {
@@ -769,6 +782,8 @@ static void find_finished(struct sb_app_sweep *s)
         struct sb_result_file f;
 
         s->outcome[i] = sb_sweep_state_read(&s->state, i, &f);
+        if (s->outcome[i] == SB_SWEEP_OPEN)
+            warn_of_damage(s, i);
         if (s->outcome[i] == SB_SWEEP_FAILED)
             s->outcome[i] = SB_SWEEP_OPEN;
         find_after(s, i, false);

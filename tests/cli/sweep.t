@@ -707,6 +707,18 @@ A plan that is damaged or gone: the message says what to do, and no run is lost.
   [2]
   $ rm -r old d.json
 
+The file of a finished run that is damaged: the run is repeated, and a warning says so.
+
+  $ sweep --sweep=fail=0,1 --report=json=d.json >/dev/null
+  [1]
+  $ head -c 2000 d.json.sweep/run-0001.json >cut; mv cut d.json.sweep/run-0001.json
+  $ sweep --sweep=fail=0,1 --report=json=d.json --sweep-resume | grep '^\[' | lines
+  [1/2] fail=0: FIGURES
+  [2/2] fail=1: failed, exit status 1
+  $ grep damaged err
+  WARNING: d.json.sweep/run-0001.json is damaged: the run fail=0 is repeated
+  $ rm -r d.json d.json.sweep
+
 A folder of the user is left alone.
 
   $ mkdir u.json.sweep; echo mine >u.json.sweep/run-notes.txt
