@@ -27,7 +27,10 @@ struct seen {
     struct sb_counters whole; // of the run, checkpoints included
     uint64_t scheduled, unfinished, sum_of_users, intervals;
     uint64_t interval_events, warm_events;
-    bool operations; // intervals have operations
+    uint64_t start_ns;    // of the phase of the last interval
+    double end_s;         // when it ended
+    unsigned end_running; // users that ran then
+    bool operations;      // intervals have operations
     // Executions of the first operation, and errors with a code.
     uint64_t warm_ops, interval_ops, interval_codes, ops;
     uint64_t lat_min, lat_max, lag_max, queue;
@@ -45,10 +48,35 @@ struct seen {
     _Atomic uint64_t keys[8]; // a random number of each user
 };
 
+// Intervals of a phase follow each other from its start on.
+static void check_times(struct seen *s, const struct sb_report *r)
+{
+    if (sb_run_opts_finds_rate(&s->o)) // its parts have times of their own
+        return;
+    CHECK(r->interval_s > 0);
+    CHECK(r->warmup_s == (double)s->o.warmup_time / 1e9);
+    if (r->start_ns != s->start_ns) {
+        s->end_s = 0;
+        if (s->start_ns)
+            CHECK_INT(r->start_ns - s->start_ns, s->o.warmup_time);
+    }
+    if (!r->partial)
+        CHECK_NEAR(r->total_s - r->interval_s, s->end_s, 1e-6);
+    if (s->o.stages.n && !r->warmup) {
+        double middle = (r->total_s - r->interval_s / 2) * 1e9;
+
+        CHECK_INT(r->stage, sb_stages_at(&s->o.stages, (uint64_t)middle));
+    }
+    s->start_ns = r->start_ns;
+    s->end_s = r->total_s;
+    s->end_running = r->running;
+}
+
 static void on_interval(void *data, const struct sb_report *r)
 {
     struct seen *s = data;
 
+    check_times(s, r);
     s->intervals++;
     if (r->snap->nops > 0)
         *(r->warmup ? &s->warm_ops : &s->interval_ops) += r->snap->op[0].count;
@@ -84,6 +112,8 @@ static void on_final(void *data, const struct sb_report *r)
 {
     struct seen *s = data;
 
+    if (s->o.stages.n == 0)
+        CHECK_INT(r->running, r->threads); // until the end
     s->final_stages = r->nstages;
     for (unsigned i = 0; i < r->snap->nops; i++)
         if (strcmp(r->stats->op[i].name, "connect") == 0)

@@ -100,11 +100,14 @@ static void time_limit_ends_a_closed_loop(void)
         CHECK_INT(s.c.completed, s.calls);
         // Events after the last line are only in the total.
         CHECK(s.interval_events <= s.c.completed);
-        if (s.interval_events > 0 && s.intervals > 1)
+        // Users that have just ended because of the limit were running.
+        if (s.interval_events > 0 && s.intervals > 1 &&
+            s.end_s * 1e9 >= (double)ns)
             break;
     }
     CHECK(s.interval_events > 0);
     CHECK(s.intervals > 1);
+    CHECK_INT(s.end_running, 2);
 }
 
 // An operation and an ignored error in every event.
@@ -224,6 +227,29 @@ static void a_backlog_ends_with_the_warmup(void)
             break;
     }
     CHECK(s.c.completed > 0);
+}
+
+// From the warm-up to the end of the run.
+static int long_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u))
+        nap(100 * MS);
+    return 0;
+}
+
+static const struct sb_workload_ops lasting = { .user_run = long_loop };
+
+static void a_backlog_is_dropped_if_no_user_is_free(void)
+{
+    struct seen s;
+
+    prepare(&s, 2);
+    s.o.warmup_time = 20 * MS;
+    s.o.time = 40 * MS;
+    s.o.rate = 2000;
+    CHECK_INT(perform(&s, &lasting), 0); // calls sb_snap_check()
+    CHECK_INT(s.queue, s.scheduled - s.c.started);
 }
 
 static void rate_events_and_time_together(void)
@@ -484,6 +510,7 @@ CHECK_FILE
     RUN(warmup_is_left_out);
     RUN(warmup_works_with_a_rate);
     RUN(a_backlog_ends_with_the_warmup);
+    RUN(a_backlog_is_dropped_if_no_user_is_free);
     RUN(rate_events_and_time_together);
     RUN(schedule_is_kept_or_shown_as_pending);
     RUN(late_lines_count_no_later_arrivals);

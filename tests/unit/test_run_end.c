@@ -3,6 +3,7 @@
 // How runs end: failures, restarts, hangs, errors outside events. And parallel
 // commands.
 #include <pthread.h>
+#include <signal.h>
 
 #include "runs.h"
 
@@ -193,8 +194,15 @@ static int init_fails(
     return 0;
 }
 
+static int count_runs(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    atomic_fetch_add(&seen_of(w)->calls, 1);
+    return 0;
+}
+
 static const struct sb_workload_ops unstartable = { .user_init = init_fails,
-    .user_run = empty_loop };
+    .user_run = count_runs };
 
 // Tests -----------------------------------------------------------------------
 
@@ -352,6 +360,54 @@ static void the_share_of_failed_events_is_limited(void)
     CHECK_INT(perform(&s, &empty), 0);
 }
 
+static int interrupted_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    kill(getpid(), SIGINT);
+    while (sb_user_next(u)) {
+        sb_user_fail(u);
+        nap(MS);
+    }
+    return 0;
+}
+
+static const struct sb_workload_ops interrupted = {
+    .user_run = interrupted_loop
+};
+
+// Its exit status says more than that of failed events.
+static void a_signal_is_the_end_whatever_failed(void)
+{
+    struct seen s;
+
+    prepare(&s, 1);
+    s.o.max_failed = 0;
+    CHECK_INT(perform(&s, &interrupted), 0);
+    CHECK_INT(s.res.end, SB_END_SIGNAL);
+    CHECK_INT(s.res.signal, SIGINT);
+}
+
+static int miscount_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u))
+        sb_tally_add(&u->rec->tally.failed, 1);
+    return 0;
+}
+
+static const struct sb_workload_ops miscounting = { .user_run = miscount_loop };
+
+static void figures_that_do_not_add_up_fail_the_run(void)
+{
+    struct seen s;
+
+    prepare(&s, 1);
+    s.o.events = 5;
+    CHECK_INT(perform(&s, &miscounting), SB_EINTERNAL);
+    CHECK_INT(s.res.end, SB_END_FAILED);
+    CHECK(strstr(s.failure, "started =") != NULL);
+}
+
 static void a_failure_ends_the_run_with_its_report(void)
 {
     struct seen s;
@@ -488,6 +544,7 @@ static void a_user_that_cannot_start_ends_the_run(void)
     prepare(&s, 4);
     CHECK_INT(perform(&s, &unstartable), SB_ECONNECT);
     CHECK_STR(s.res.err.msg, "no server");
+    CHECK_INT(s.calls, 0);
     CHECK_INT(s.finals, 0);
     CHECK(!s.res.unjoined);
 }
@@ -573,6 +630,8 @@ int main(void)
     RUN(end_of_the_run_fails_no_event);
     RUN(failed_events_fail_the_run);
     RUN(the_share_of_failed_events_is_limited);
+    RUN(a_signal_is_the_end_whatever_failed);
+    RUN(figures_that_do_not_add_up_fail_the_run);
     RUN(a_failure_ends_the_run_with_its_report);
     RUN(a_hang_is_canceled);
     RUN(a_hang_is_canceled_after_a_slow_report);

@@ -108,6 +108,7 @@ static uint64_t op_count(const struct sb_report *r, const struct sb_snap *s,
 static struct {
     uint64_t a, b, a_steps, b_steps, queue;
     uint64_t stages_a, stages_b; // sums over the stages
+    uint64_t last_a;             // of the last one
 } figures;
 
 // In each stage, the workloads have the events of the stage.
@@ -120,6 +121,7 @@ static void stage(void *data, const struct sb_report *r)
     CHECK_INT(a + b, r->latency->total);
     figures.stages_a += a;
     figures.stages_b += b;
+    figures.last_a = a;
     on_stage(data, r);
 }
 
@@ -322,7 +324,7 @@ static void users_change_their_component(void)
 
     for (int64_t ns = 40 * MS; ns <= LONGEST; ns *= 4) {
         prepare(&s, 4);
-        set_stages(&s, "mix=a for 1s; mix=a/b for 1s; mix=b for 1s", ns);
+        set_stages(&s, "mix=a for 1s; mix=a/b for 1s; mix=b for 3s", ns);
         CHECK_INT(perform_mix(&s, "a,b", SB_MIX_USERS), 0);
         if (part[0].inits == 4 && part[1].inits == 4)
             break;
@@ -331,6 +333,7 @@ static void users_change_their_component(void)
     CHECK_INT(part[0].inits, 4);
     CHECK_INT(part[1].inits, 4);
     CHECK_INT(s.connects, 4);
+    CHECK(figures.last_a <= 4); // events that began before the stage
 }
 
 // The figures of stages are taken while users complete events, thousands of

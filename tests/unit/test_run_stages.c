@@ -290,6 +290,71 @@ static int short_loop(
 
 static const struct sb_workload_ops ending = { .user_run = short_loop };
 
+static int64_t hold_up_ns;
+
+static void hold_up_once(void *data, const struct sb_report *r)
+{
+    on_interval(data, r);
+    nap(hold_up_ns);
+    hold_up_ns = 0;
+}
+
+// The main thread is held up in its first interval, for so many thirds of the
+// run. Each stage lasts a third.
+static void run_with_late_reports(struct seen *s, int64_t ns, int64_t thirds)
+{
+    struct sb_workload w = { .ops = &visiting, .data = s };
+    const struct sb_listener l = { .data = s,
+        .interval = hold_up_once,
+        .stage = on_stage,
+        .final = on_final };
+
+    prepare(s, USERS);
+    set_stages(s, "threads=1 for 1s; threads=2 for 1s; threads=3 for 1s", ns);
+    s->o.report_interval = ns / 4;
+    hold_up_ns = thirds * ns;
+    CHECK_INT(sb_run(&w, &s->o, &s->random, &l, &s->res), 0);
+    CHECK_INT(s->final_stages, s->stages);
+    CHECK_INT(s->stage_events, s->whole.completed);
+}
+
+static void late_reports_leave_out_stages(void)
+{
+    struct seen s;
+
+    for (int64_t ns = 40 * MS; ns <= LONGEST; ns *= 4) {
+        run_with_late_reports(&s, ns, 2); // until the third stage
+        if (s.stages == 2 && s.running[0] > 0 && s.running[2] > 0)
+            break;
+    }
+    CHECK_INT(s.stages, 2);
+    CHECK_INT(s.running[1], 0);
+    // After the time limit only the final report counts.
+    run_with_late_reports(&s, 20 * MS, 4);
+    CHECK_INT(s.stages, 1);
+    CHECK(s.running[0] > 0);
+}
+
+static int fail_at_once(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    sb_user_next(u);
+    return sb_err_set(err, SB_ESCRIPT, "boom");
+}
+
+static void a_warmup_has_no_stages(void)
+{
+    static const struct sb_workload_ops failing = { .user_run = fail_at_once };
+    struct seen s;
+
+    prepare(&s, 1);
+    set_stages(&s, "threads=1 for 1s", 1000 * MS);
+    s.o.warmup_time = 60000 * MS;
+    CHECK_INT(perform(&s, &failing), SB_ESCRIPT);
+    CHECK_INT(s.finals, 1);
+    CHECK_INT(s.stages, 0);
+}
+
 static void a_loop_that_ends_is_the_end_of_its_user(void)
 {
     struct seen s;
@@ -376,6 +441,8 @@ CHECK_FILE
     RUN(a_time_limit_cuts_stages_off);
     RUN(no_user_at_the_end);
     RUN(the_warmup_has_the_first_users);
+    RUN(late_reports_leave_out_stages);
+    RUN(a_warmup_has_no_stages);
     RUN(a_loop_that_ends_is_the_end_of_its_user);
     RUN(a_user_that_cannot_come_fails_the_run);
     RUN(a_hung_connection_is_canceled);
