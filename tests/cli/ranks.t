@@ -299,5 +299,9 @@ A run that is stopped before --start-at, and users that are ready too late.
   > function event() end
   > EOF
   $ export AT=$(date -d '+3 seconds' +%s)
+  $ echo 'function event() print(os.time() - os.getenv("AT") >= 0) end' >then.lua
+  $ sysbench then.lua --start-at=$AT --events=1 --report=none run
+  true
+  $ export AT=$(date -d '+3 seconds' +%s)
   $ sysbench late.lua --start-at=$AT --events=1 run 2>&1 >/dev/null
   WARNING: all users were ready [0-9.e-]* s after --start-at; the run starts now (re)

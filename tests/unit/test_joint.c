@@ -244,7 +244,8 @@ static void the_events_of_all_are_added(void)
     CHECK_INT(all[0].results, 300 + 6 + 600 + 6); // three of each
 }
 
-// Users cannot keep the rate: rank 0 adds the arrivals that nobody has started.
+// Users cannot keep the rate: rank 0 adds the arrivals that no user has
+// started.
 static void pending_arrivals_are_added(void)
 {
     begin(3, &counting);
