@@ -9,6 +9,7 @@
 #include "ranks/joint.h"
 #include "ranks/place.h"
 #include "run/lock.h"
+#include "run/meter.h"
 
 #define RANKS  3
 #define SECOND UINT64_C(1000000000)
@@ -200,11 +201,46 @@ static void parts_are_carried_out_by_all(void)
     end();
 }
 
+static void progress_is_a_sum(void)
+{
+    char line[100];
+
+    begin();
+    for (unsigned i = 0; i < RANKS; i++) {
+        sb__joint_crew_init(r[i].j);
+        sb_crew_progress(&r[i].run.crew, "loading", 10, 60, 1);
+    }
+    poll_all();
+    CHECK(sb_crew_progress_line(
+        &r[0].run.crew, sb_clock_monotonic(), line, sizeof(line)));
+    CHECK(strstr(line, "loading: 30 of 60") != NULL);
+    end();
+}
+
+static void the_rest_of_a_warmup_ends_with_it(void)
+{
+    const struct sb_snap diff = { .ns = SECOND / 3, .users = 2 };
+    struct sb_meter m = { .run = &r[0].run,
+        .phase = SB_PHASE_WARMUP,
+        .interval = SECOND,
+        .next_tick = 101 * SECOND };
+
+    begin();
+    r[0].run.t0 = 100 * SECOND;
+    r[0].run.warm_end = 100 * SECOND + SECOND / 3;
+    r[0].run.deadline = 105 * SECOND;
+    sb__meter_group_interval(&m, &diff, r[0].run.warm_end, true);
+    CHECK_INT(m.key, SECOND / 3);
+    end();
+}
+
 CHECK_FILE
 {
     RUN(a_start_follows_the_clock);
     RUN(silent_ranks_are_lost);
     RUN(rank_0_has_more_time);
     RUN(parts_are_carried_out_by_all);
+    RUN(progress_is_a_sum);
+    RUN(the_rest_of_a_warmup_ends_with_it);
     return check_done();
 }
