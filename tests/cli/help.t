@@ -75,6 +75,13 @@ section: those of the help and those of --print-config.
   [1]
   $ cat out
 
+Drivers are listed in the order of their names, not in that of the folder.
+
+  $ sysbench --list | sed -n '/^Database drivers/,/^$/s/^  \([a-z]*\) - .*/\1/p' >drivers
+  $ grep -x null drivers
+  null
+  $ LC_ALL=C sort -c drivers
+
 No line is wider than the terminal, or than COLUMNS says.
 
   $ widest() { awk '{ if (length > n) n = length } END { print n }' "$@"; }

@@ -129,6 +129,31 @@ A rounding mode that a script sets does not affect the program.
   $ sb rounds.lua run | tail -n 1
   0
 
+The path of modules is LUA_PATH; two semicolons in it are the default path.
+
+  $ echo 'print(package.path)' >path.lua
+  $ path() { sb path.lua | cut -d ';' "$@" | tr ';' '\n'; }
+  $ HOME=/home/me LUA_PATH='/first/?.lua;;/last/?.lua' path -f 1-12
+  /first/?.lua
+  ./?.lua
+  ./?/init.lua
+  ./src/lua/?.lua
+  /home/me/.luarocks/share/lua/5.1/?.lua
+  /home/me/.luarocks/share/lua/5.1/?/init.lua
+  /home/me/.luarocks/share/lua/?.lua
+  /usr/local/share/lua/5.1/?.lua
+  /usr/local/share/lua/5.1/?/init.lua
+  /usr/share/lua/5.1/?.lua
+  /usr/share/lua/5.1/?/init.lua
+  /last/?.lua
+  $ (unset HOME LUA_PATH; path -f 1,3,4)
+  ./?.lua
+  ./src/lua/?.lua
+  /usr/local/share/lua/5.1/?.lua
+  $ LUA_PATH='/only/?.lua' path -f 1-2
+  /only/?.lua
+  /only/?.lua
+
 A module on package.path does not hide a workload.
 
   $ echo 'print("not the workload")' >dir/json.lua

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Finding scripts, code shared by Lua states, declarations from embedded
-// headers, error messages.
+// Finding modules, code shared by Lua states, declarations, error messages.
+// tests/cli/scripts.t and tests/spec/test_script.lua test how scripts are
+// found.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -28,75 +29,14 @@ static void put(const char *path, const char *text)
 static void make_files(void)
 {
     CHECK(mkdtemp(top) != NULL && chdir(top) == 0);
-    mkdir("work", 0700);
-    mkdir("work/mongodb", 0700);
     mkdir("folder", 0700);
-    mkdir("folder.lua", 0700);
     mkdir("mods", 0700);
     mkdir("mods/a", 0700);
     put("here.lua", "");
-    put("both", "");
-    put("twice.lua.lua", "");
-    put("both.lua", "");
-    put("work/oltp.lua", "");
-    put("work/oltp_0_4.lua", "");
-    put("work/here.lua", "");
-    put("work/folder.lua", "");
-    put("work/mongodb/oltp.lua", "");
-    put("work/mongodb/own.lua", "");
     put("mods/a/b.lua", "");
 }
 
 // Finding ----------------------------------------------------------------
-
-static bool found_installed;
-
-// Returns the path of a script, or the error.
-static const char *find(const char *name)
-{
-    static char path[256];
-    static struct sb_err err;
-    const char *modules = ";no/?.lua;mods/?.lua;mods/?/?.x";
-    int rc = sb__find(
-        name, "work", modules, path, sizeof(path), &found_installed, &err);
-
-    CHECK(rc == 0 || rc == SB_ENOTFOUND);
-    return rc ? err.msg : path;
-}
-
-static void scripts(void)
-{
-    CHECK_STR(find("here.lua"), "here.lua");
-    CHECK_STR(find("here"), "here.lua");
-    CHECK_STR(find("./here"), "./here.lua");
-    CHECK_STR(find("both"), "both");
-    CHECK_STR(find("both.lua"), "both.lua");
-    CHECK_STR(find("a.b"), "mods/a/b.lua");
-    CHECK_STR(find("folder"), "work/folder.lua");
-    CHECK_STR(find("twice.lua"), "Cannot find benchmark 'twice.lua': no such "
-                                 "built-in test, file or module");
-    CHECK_STR(find("here.lua.lua"), "Cannot find benchmark 'here.lua.lua': no "
-                                    "such built-in test, file or module");
-    CHECK_STR(find(""), "Cannot find benchmark '': no such built-in test, "
-                        "file or module");
-}
-
-static void installed(void)
-{
-    CHECK_STR(find("oltp.lua"), "work/oltp.lua");
-    CHECK(!found_installed);
-    // The built-in test of 0.4 has the bare name.
-    CHECK_STR(find("oltp"), "work/oltp_0_4.lua");
-    CHECK_STR(find("mongodb/own"), "work/mongodb/own.lua");
-    CHECK(!found_installed);
-    CHECK_STR(find("/usr/x/tests/mongodb/oltp.lua"), "work/mongodb/oltp.lua");
-    CHECK(found_installed);
-    CHECK_STR(find("/usr/x/tests/db/oltp.lua"), "work/oltp.lua");
-    CHECK(found_installed);
-    CHECK_STR(find("/usr/x/here.lua"), "work/here.lua");
-    CHECK_STR(find("x/"), "Cannot find benchmark 'x/': no such built-in test, "
-                          "file or module");
-}
 
 static void modules(void)
 {
@@ -117,36 +57,6 @@ static void modules(void)
     CHECK(!sb__find_module(shorter, 12, "?", "a.name.that.is.too.long"));
     CHECK(!sb__find_module(shorter, 12, "a/path/that/is/too/long", "a"));
     CHECK_INT(shorter[12], 'x');
-}
-
-static void module_path(void)
-{
-    char *path = NULL;
-    size_t len;
-
-    setenv("HOME", "/home/me", 1);
-    unsetenv("LUA_PATH");
-    CHECK_INT(sb__find_path(&path), 0);
-    len = strlen(path);
-    CHECK(strncmp(path, "./?.lua;./?/init.lua;", 21) == 0);
-    CHECK(strstr(path, ";/home/me/.luarocks/share/lua/5.1/?.lua;") != NULL);
-    CHECK_STR(path + len - 29, "/usr/share/lua/5.1/?/init.lua");
-    free(path);
-    setenv("LUA_PATH", "/only/?.lua", 1);
-    CHECK_INT(sb__find_path(&path), 0);
-    CHECK_STR(path, "/only/?.lua");
-    free(path);
-    setenv("LUA_PATH", "/first/?.lua;;/last/?.lua", 1);
-    CHECK_INT(sb__find_path(&path), 0);
-    CHECK(strncmp(path, "/first/?.lua;./?.lua;", 21) == 0);
-    CHECK(strstr(path, "/init.lua;/last/?.lua") != NULL);
-    free(path);
-    setenv("LUA_PATH", ";;", 1);
-    unsetenv("HOME");
-    CHECK_INT(sb__find_path(&path), 0);
-    CHECK(strncmp(path, "./?.lua;", 8) == 0);
-    CHECK(strstr(path, "luarocks") == NULL);
-    free(path);
 }
 
 // Code --------------------------------------------------------------------
@@ -334,10 +244,7 @@ static void clean_up(void)
 CHECK_FILE
 {
     RUN(make_files);
-    RUN(scripts);
-    RUN(installed);
     RUN(modules);
-    RUN(module_path);
     RUN(files);
     RUN(texts);
     RUN(embedded);
