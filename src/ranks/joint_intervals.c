@@ -120,10 +120,19 @@ bool sb__joint_intervals_complete(const struct sb__joint *j)
 
 // Passing on ------------------------------------------------------------------
 
+// The start of the part with this key, the next one to be passed on. A rank
+// that was held up may have no part that ends with the warm-up.
+static uint64_t start_of(const struct sb__joint *j, uint64_t key)
+{
+    uint64_t warm = j->run->warm_end - j->run->t0;
+
+    return j->sent < warm && warm < key ? warm : j->sent;
+}
+
 static void put_header(
     struct sb_buf *b, struct sb__joint *j, uint64_t key, bool full)
 {
-    sb_wire_put(b, j->sent);
+    sb_wire_put(b, start_of(j, key));
     sb_wire_put(b, key);
     sb_wire_put(b, full);
     sb_wire_put(b, j->group.began);
@@ -151,9 +160,10 @@ static void report_interval(struct sb__joint *j, const struct sb__joint_slot *s)
         return;
     bool warmup = s->key <= warm;
     // The rest of an interval ends before its planned end.
-    uint64_t end = s->full || j->sent + s->sum.ns > s->key
-                       ? s->key
-                       : j->sent + s->sum.ns;
+    uint64_t end = start_of(j, s->key) + s->sum.ns;
+
+    if (s->full || end > s->key)
+        end = s->key;
     sb__run_report_fill(run, &r, &s->sum, run->t0 + end, warmup);
     r.partial = !s->full;
     if (l->interval)
@@ -180,7 +190,7 @@ static void join_next(struct sb__joint *j, struct sb__joint_slot *s)
     struct sb_snap sum = next->sum;
 
     next->sum = s->sum;
-    next->sum.ns = next->key - j->sent;
+    next->sum.ns = next->key - start_of(j, next->key);
     s->sum = sum;
 }
 
@@ -193,7 +203,7 @@ static void pass_on(struct sb__joint *j)
 
         // Parts of late ranks are longer than the others.
         if (s->full && !inside)
-            s->sum.ns = s->key - j->sent;
+            s->sum.ns = s->key - start_of(j, s->key);
 
         if (inside && !s->next)
             return;

@@ -279,7 +279,7 @@ static void late_ranks_join_intervals(void)
     begin(RANKS, &counting);
     for (unsigned i = 0; i < ranks; i++) {
         all[i].s.o.time = 300 * MS;
-        all[i].s.o.warmup_time = 40 * MS;
+        all[i].s.o.warmup_time = 50 * MS;
         all[i].s.o.report_interval = 20 * MS;
         all[i].late = i == 1 || i == RANKS - 1 ? 6 : 0;
     }
