@@ -269,7 +269,7 @@ static void store_total(struct sb__counter_entry *e, double raw, uint64_t now,
     e->known = true;
 }
 
-bool sb__counters_put_late(struct sb__counters *t, const struct sb_counter *c,
+bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
     const char *suffix, uint64_t now, uint64_t least, unsigned base)
 {
     char cut[COUNTER_MAX_LEN + 1], name[NAME_MAX_LEN];
@@ -289,12 +289,6 @@ bool sb__counters_put_late(struct sb__counters *t, const struct sb_counter *c,
     else if (e)
         store_level(e, c->value, now);
     return e != NULL;
-}
-
-bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
-    const char *suffix, uint64_t now)
-{
-    return sb__counters_put_late(t, c, suffix, now, 0, 0);
 }
 
 void sb__counters_forget(struct sb__counters *t, const char *suffix)

@@ -66,22 +66,19 @@ struct sb__counters {
 
 // {0} is an empty table.
 void sb__counters_done(struct sb__counters *t);
-// Stores a value that was read at `now`. Control characters and bytes that are
-// not UTF-8 are escaped in its name. The names of two servers differ in
-// `suffix` ("" or "@10.0.0.1:3306"). A total has a value from the second call
-// on; not if it went backwards, and not after sb__counters_forget(). The rate
-// covers the time since the last value that was used. False if the table is
-// full or there is no memory.
-bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
-    const char *suffix, uint64_t now);
 // What begins with a value.
 enum sb__counters_base {
     SB__BASE_RATE = 1,   // the next rate
     SB__BASE_GROWTH = 2, // the growth
 };
-// The same for a total that may be late. least: the minimum time, in ns, that a
-// rate covers. base: 0 or bits of enum sb__counters_base.
-bool sb__counters_put_late(struct sb__counters *t, const struct sb_counter *c,
+// Stores a value that was read at `now`. Control characters and bytes that are
+// not UTF-8 are escaped in its name. The names of two servers differ in
+// `suffix` ("" or "@10.0.0.1:3306"). A total has a value from the second call
+// on; not if it went backwards, and not after sb__counters_forget(). The rate
+// covers the time since the last value that was used. least: the minimum time,
+// in ns, that the rate of a total that may be late covers. base: 0 or bits of
+// enum sb__counters_base. False if the table is full or there is no memory.
+bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
     const char *suffix, uint64_t now, uint64_t least, unsigned base);
 // The server was away: treats the next value of each total with this suffix as
 // its first one.

@@ -273,7 +273,7 @@ static int sink_take(void *arg, const struct sb_counter *c)
         return 0;
     pthread_mutex_lock(&s->lock);
     sb__picks_found(&s->setup.opts->stats, c->name, s->found);
-    sb__counters_put_late(
+    sb__counters_put(
         &s->table, c, t->suffix, sb_clock_monotonic(), least(t), t->base);
     warn = s->table.full && !s->full_warned;
     s->full_warned = s->table.full;
@@ -548,7 +548,7 @@ static void take_process(void *arg, const struct sb_counter *c)
 
     pthread_mutex_lock(&s->lock);
     sb__picks_found(&s->setup.opts->stats, c->name, s->found);
-    sb__counters_put_late(&s->table, c, "", sb_clock_monotonic(), 0,
+    sb__counters_put(&s->table, c, "", sb_clock_monotonic(), 0,
         s->base ? SB__BASE_GROWTH : 0);
     pthread_mutex_unlock(&s->lock);
 }

@@ -252,15 +252,6 @@ int sb_hist_snap_sub(struct sb_hist_snap *out, const struct sb_hist_snap *later,
     return 0;
 }
 
-void sb_hist_snap_move(struct sb_hist_snap *to, struct sb_hist_snap *from)
-{
-    if (to == from)
-        return;
-    sb_hist_snap_done(to);
-    *to = *from;
-    *from = (struct sb_hist_snap){ 0 };
-}
-
 uint64_t sb_hist_snap_count(const struct sb_hist_snap *s, uint32_t index)
 {
     const struct sb_hist_chunk *chunk;

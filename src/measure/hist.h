@@ -125,8 +125,6 @@ int sb_hist_snap_put(struct sb_hist_snap *s, uint32_t index, uint64_t count);
 // out is freed first and must be neither of the two. 0 or SB_ENOMEM.
 int sb_hist_snap_sub(struct sb_hist_snap *out, const struct sb_hist_snap *later,
     const struct sb_hist_snap *earlier);
-// Moves the content: *to is freed first, and *from is then empty.
-void sb_hist_snap_move(struct sb_hist_snap *to, struct sb_hist_snap *from);
 uint64_t sb_hist_snap_count(const struct sb_hist_snap *s, uint32_t index);
 // The lowest and highest value, in nanoseconds, that the counted values can
 // have; false if the histogram is empty.

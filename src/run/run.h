@@ -280,11 +280,4 @@ void sb_user_tell_failure(struct sb_user *u);
 // in progress. Only in the user's thread.
 bool sb_user_late(const struct sb_user *u);
 
-// Initializes a user outside of a run, for the main state of a script: random
-// numbers, clock and commands work; events are neither paced nor recorded.
-// sb_user_done_idle() accepts {0}.
-int sb_user_init_idle(struct sb_user *u, struct sb_random_shared *random,
-    unsigned id, struct sb_err *err);
-void sb_user_done_idle(struct sb_user *u);
-
 #endif

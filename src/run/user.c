@@ -33,7 +33,7 @@ static void sleep_until(struct sb_user *u, uint64_t until)
 // loop does that itself. With --pace=auto, only arrivals are worth that.
 static uint64_t spin_ns(const struct sb_user *u, bool arrival)
 {
-    int pace = u->run ? u->run->o->pace : SB_PACE_SLEEP;
+    int pace = u->run->o->pace;
 
     if (u->priv->waiter.fiber || pace == SB_PACE_SLEEP)
         return 0;
@@ -96,7 +96,7 @@ bool sb__user_await(struct sb_user *u, uint64_t until)
 bool sb_user_sleep(struct sb_user *u, uint64_t ns)
 {
     uint64_t now = sb__user_now(u);
-    uint64_t end = u->run ? u->run->deadline : UINT64_MAX;
+    uint64_t end = u->run->deadline;
     uint64_t until = ns < end && now < end - ns ? now + ns : end;
 
     if (u->rec)
@@ -116,12 +116,12 @@ bool sb_user_stopped(const struct sb_user *u)
 
 bool sb_user_has_task(const struct sb_user *u)
 {
-    return u->run && u->run->task;
+    return u->run->task;
 }
 
 bool sb_user_all_start(const struct sb_user *u)
 {
-    return u->run && !u->run->staged && !u->run->mixed;
+    return !u->run->staged && !u->run->mixed;
 }
 
 const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u)
@@ -168,14 +168,14 @@ static void set_boundary(struct sb_user *u, uint64_t ns)
     // Without this check, a stop between the caller's test and the store would
     // be lost. A stop sets the flag first and this boundary second, both
     // sequentially consistent.
-    if (u->run && atomic_load_explicit(&u->run->stop, memory_order_seq_cst))
+    if (atomic_load_explicit(&u->run->stop, memory_order_seq_cst))
         atomic_store_explicit(&u->boundary, 0, memory_order_relaxed);
 }
 
 bool sb_user_late(const struct sb_user *u)
 {
     // Only this thread changes the state.
-    return u->run && u->run->staged && !u->rec &&
+    return u->run->staged && !u->rec &&
            (u->priv->state == SB_USER_READY || u->priv->state == SB_USER_AWAY);
 }
 
@@ -375,8 +375,7 @@ static int next_slow(struct sb_user *u, uint64_t now, bool turns)
 {
     struct sb_run *run = u->run;
 
-    // Outside of a run there are no events.
-    if (!run || run->task)
+    if (run->task)
         return 0;
     if (SB_UNLIKELY(u->priv->handed)) {
         if (SB_UNLIKELY(u->priv->lines) && sb__holds_leave(u, now))
@@ -498,7 +497,7 @@ int sb_user_next_now(struct sb_user *u)
 
     if (next_at_once(u, now))
         return start_event(u, now, now);
-    if (!u->run || u->run->task || !may_wait(u, now))
+    if (u->run->task || !may_wait(u, now))
         return next_slow(u, now, false);
     u->priv->ended = now;
     return 2;
@@ -611,7 +610,7 @@ static void back_off(struct sb_user *u, uint32_t n)
 
 int sb_user_restart(struct sb_user *u)
 {
-    const int64_t max = u->run ? u->run->o->max_restarts : 0;
+    const int64_t max = u->run->o->max_restarts;
 
     // Scripts with their own loop can call this outside of an event.
     if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
@@ -685,7 +684,6 @@ int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
     u->clock = run->clock;
     u->id = id;
     init_common(u, run->random, (unsigned)(run->share.first + id));
-    p->crew = &run->crew;
     p->turn = (uint32_t)sb_share_turn(&run->share, u->number);
     p->leave = p->before = UINT64_MAX;
     if (run->o->think_time[0])
@@ -704,39 +702,4 @@ void sb__user_done(struct sb_user *u)
     sb_waiter_done(&u->priv->waiter);
     pthread_mutex_destroy(&u->part_lock);
     u->priv = NULL;
-}
-
-int sb_user_init_idle(struct sb_user *u, struct sb_random_shared *random,
-    unsigned id, struct sb_err *err)
-{
-    memset(u, 0, sizeof(*u));
-    u->priv = calloc(1, sizeof(*u->priv));
-    struct sb_crew *crew = calloc(1, sizeof(*crew));
-    if (!u->priv || !crew || sb_crew_init(crew, 1)) {
-        free(crew);
-        free(u->priv);
-        u->priv = NULL;
-        return sb_err_set(err, SB_ENOMEM, "out of memory for a user");
-    }
-    u->priv->crew = crew;
-    sb_clock_init(&u->clock);
-    u->id = id;
-    init_common(u, random, id);
-    if (sb_waiter_init(&u->priv->waiter)) {
-        sb_user_done_idle(u);
-        return sb_err_set(err, SB_ENOMEM, "out of memory for a user");
-    }
-    return 0;
-}
-
-void sb_user_done_idle(struct sb_user *u)
-{
-    struct sb_user_priv *p = u->priv;
-
-    if (!p)
-        return;
-    sb_crew_done(p->crew);
-    free(p->crew);
-    sb__user_done(u);
-    free(p);
 }

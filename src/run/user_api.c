@@ -88,7 +88,7 @@ int sb_user_op(struct sb_user *u, const char *name)
 {
     char buf[sizeof(((struct sb_op *)0)->name) * 4];
 
-    if (!u->run || u->run->task)
+    if (u->run->task)
         return 0;
     return sb_stats_op(&u->run->stats[SB_PHASE_MEASURED],
         full_name(u, name, buf, sizeof(buf)), SB_OP_CUSTOM);
@@ -168,7 +168,7 @@ int sb_user_metric(struct sb_user *u, const char *name, int kind,
     struct sb_err err = { 0 };
     int n;
 
-    if (!u->run || u->run->task)
+    if (u->run->task)
         return 0;
     n = sb_metrics_add(&u->run->stats[SB_PHASE_MEASURED].metrics, &def, &err);
     if (n < 0)
@@ -181,7 +181,7 @@ static struct sb_metrics *metrics_of(struct sb_user *u, int metric)
 {
     struct sb_metrics *m;
 
-    if (!u->run || u->run->task)
+    if (u->run->task)
         return NULL;
     m = u->rec ? &u->rec->stats->metrics
                : &u->run->stats[SB_PHASE_MEASURED].metrics;
@@ -229,12 +229,12 @@ int sb_user_pause(struct sb_user *u, double ns)
     now = sb__user_wait(u, until < end ? until : end);
     if (now >= end) // a user whose stage has ended may come again
         u->priv->gone = now >= u->priv->leave;
-    return now < end && !(u->run && atomic_load(&u->run->stop));
+    return now < end && !atomic_load(&u->run->stop);
 }
 
 void sb_user_stop(struct sb_user *u)
 {
-    if (!u->run || u->run->task)
+    if (u->run->task)
         return;
     u->priv->last = true;
     // The next call of sb_user_next() takes the slow path.
@@ -266,17 +266,17 @@ double sb_user_run_time(struct sb_user *u)
 
 int sb_user_barrier(struct sb_user *u)
 {
-    return sb_crew_barrier(u->priv->crew, &u->priv->waiter);
+    return sb_crew_barrier(&u->run->crew, &u->priv->waiter);
 }
 
 double sb_user_add(struct sb_user *u, const char *name, double n)
 {
-    return sb_crew_add(u->priv->crew, &u->priv->waiter, name, n);
+    return sb_crew_add(&u->run->crew, &u->priv->waiter, name, n);
 }
 
 void sb_user_settle(struct sb_user *u)
 {
-    sb_crew_settle(u->priv->crew, &u->priv->waiter);
+    sb_crew_settle(&u->run->crew, &u->priv->waiter);
 }
 
 void sb_user_progress(
@@ -284,7 +284,7 @@ void sb_user_progress(
 {
     if (title[0])
         sb_crew_progress(
-            u->priv->crew, title, n, total, sb_clock_now(&u->clock));
+            &u->run->crew, title, n, total, sb_clock_now(&u->clock));
     else
         sb_log_progress_done();
 }

@@ -64,7 +64,6 @@ struct sb_user_priv {
     bool handed;
     uint64_t handed_arrival, handed_start;
     struct sb_rng mix;
-    struct sb_crew *crew; // the run's, or an idle user's own
 };
 
 int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id);
@@ -84,13 +83,13 @@ static inline uint64_t sb__user_pause_ns(double ns)
 // it comes with a stage.
 static inline bool sb__user_is_in_run(const struct sb_user *u)
 {
-    return u->run && !u->run->task &&
+    return !u->run->task &&
            (u->priv->state == SB_USER_RUNNING || u->priv->coming);
 }
 // Whether the run was stopped. Any thread.
 static inline bool sb__user_stopped(const struct sb_user *u)
 {
-    return u->run && atomic_load_explicit(&u->run->stop, memory_order_acquire);
+    return atomic_load_explicit(&u->run->stop, memory_order_acquire);
 }
 // The current time, from a clock that is anchored often enough.
 static inline uint64_t sb__user_now(struct sb_user *u)

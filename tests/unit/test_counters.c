@@ -29,8 +29,8 @@ static void names_are_shown(void)
     struct sb_counter c = { "a\xff\xc3\xa9\nb", 1, SB_COUNTER_LEVEL, NULL };
     struct sb_server_value v;
 
-    CHECK(sb__counters_put(&t, &c, "@h", SECOND));
-    CHECK(sb__counters_put(&t, &c, "@h", 2 * SECOND));
+    CHECK(sb__counters_put(&t, &c, "@h", SECOND, 0, 0));
+    CHECK(sb__counters_put(&t, &c, "@h", 2 * SECOND, 0, 0));
     CHECK_INT(t.n, 1);
     sb__counters_get(&t, 0, 0, &v);
     CHECK_STR(v.name, "a\\xff\xc3\xa9 b@h");
@@ -126,7 +126,7 @@ static void put(const char *name, int kind, double value, double seconds)
 {
     struct sb_counter c = { name, value, kind, NULL };
 
-    CHECK(sb__counters_put(&t, &c, "", (uint64_t)(seconds * 1e9)));
+    CHECK(sb__counters_put(&t, &c, "", (uint64_t)(seconds * 1e9), 0, 0));
 }
 
 // As the reader of an interval.
@@ -184,8 +184,8 @@ static void units_of_rates(void)
     struct sb_counter a = { "a", 1, SB_COUNTER_TOTAL, "bytes" };
     struct sb_counter b = { "b", 1, SB_COUNTER_TOTAL, "bananas" };
 
-    CHECK(sb__counters_put(&t, &a, "", 1));
-    CHECK(sb__counters_put(&t, &b, "", 1));
+    CHECK(sb__counters_put(&t, &a, "", 1, 0, 0));
+    CHECK(sb__counters_put(&t, &b, "", 1, 0, 0));
     CHECK_STR(get(0, 0)->unit, "bytes/s");
     CHECK_STR(get(1, 0)->unit, "/s");
     sb__counters_done(&t);
@@ -216,11 +216,11 @@ static void levels(void)
 {
     struct sb_counter c = { "l", 5, SB_COUNTER_LEVEL, "bytes" };
 
-    CHECK(sb__counters_put(&t, &c, "", SECOND));
+    CHECK(sb__counters_put(&t, &c, "", SECOND, 0, 0));
     CHECK_NEAR(get(0, 0)->value, 5, 0);
     CHECK_STR(v.unit, "bytes");
     c.value = 2;
-    CHECK(sb__counters_put(&t, &c, "", 2 * SECOND));
+    CHECK(sb__counters_put(&t, &c, "", 2 * SECOND, 0, 0));
     CHECK_NEAR(get(0, 0)->value, 2, 0);
     CHECK_INT(v.from, 2 * SECOND);
     sb__counters_done(&t);
@@ -238,8 +238,8 @@ static void put_late(double value, double seconds, bool base)
 {
     struct sb_counter c = { "a", value, SB_COUNTER_TOTAL, NULL };
 
-    CHECK(sb__counters_put_late(
-        &t, &c, "", (uint64_t)(seconds * 1e9), SECOND, base));
+    CHECK(
+        sb__counters_put(&t, &c, "", (uint64_t)(seconds * 1e9), SECOND, base));
 }
 
 // The server adds up once per second: at first, and in a shorter time, nothing
@@ -288,7 +288,7 @@ static void growth(void)
     CHECK_NEAR(sum, 67, 0);
     // The measured part begins; the rate does not begin again.
     struct sb_counter c = { "a", 27, SB_COUNTER_TOTAL, NULL };
-    CHECK(sb__counters_put_late(&t, &c, "", 16 * SECOND, 0, SB__BASE_GROWTH));
+    CHECK(sb__counters_put(&t, &c, "", 16 * SECOND, 0, SB__BASE_GROWTH));
     CHECK_NEAR(get(0, 0)->value, 20, 1e-9);
     CHECK(!sb__counters_growth(&t, 0, &name, &sum));
     put("a", SB_COUNTER_TOTAL, 30, 17);
@@ -301,15 +301,15 @@ static void servers_have_suffixes(void)
 {
     struct sb_counter c = { "a", 5, SB_COUNTER_LEVEL, NULL };
 
-    CHECK(sb__counters_put(&t, &c, "", SECOND));
+    CHECK(sb__counters_put(&t, &c, "", SECOND, 0, 0));
     c.value = 7;
-    CHECK(sb__counters_put(&t, &c, "@h:1", SECOND));
+    CHECK(sb__counters_put(&t, &c, "@h:1", SECOND, 0, 0));
     CHECK_INT(t.n, 2);
     CHECK_STR(get(1, 0)->name, "a@h:1");
     CHECK_NEAR(v.value, 7, 0);
     CHECK_NEAR(get(0, 0)->value, 5, 0);
-    CHECK(sb__counters_put(&t, &c, "", 2 * SECOND));
-    CHECK(sb__counters_put(&t, &c, "@h:1", 2 * SECOND));
+    CHECK(sb__counters_put(&t, &c, "", 2 * SECOND, 0, 0));
+    CHECK(sb__counters_put(&t, &c, "@h:1", 2 * SECOND, 0, 0));
     sb__counters_forget(&t, "@h:1");
     CHECK(!get(1, 0)->has_value);
     CHECK(get(0, 0)->has_value);
@@ -331,8 +331,9 @@ static void many_counters(void)
     }
     CHECK_INT(t.n, SB__COUNTERS_MAX);
     CHECK(!t.full);
-    CHECK(!sb__counters_put(
-        &t, &(struct sb_counter){ "more", 1, SB_COUNTER_LEVEL, NULL }, "", 1));
+    CHECK(!sb__counters_put(&t,
+        &(struct sb_counter){ "more", 1, SB_COUNTER_LEVEL, NULL }, "", 1, 0,
+        0));
     CHECK(t.full);
     CHECK_INT(t.n, SB__COUNTERS_MAX);
     sb__counters_done(&t);

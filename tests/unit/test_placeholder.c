@@ -139,9 +139,11 @@ static const char *literal(const struct sb__quoting *q, struct sb_value v)
 
     sb_buf_done(&b);
     sb_buf_init(&b, 0);
-    rc = sb__quote_value(&b, q, &v, &err);
-    if (rc == 0)
-        return b.data;
+    rc = sb__quote_rows(&b, q, &v, 1, 1, &err);
+    if (rc == 0) {
+        b.data[b.len - 1] = '\0'; // the parenthesis after the row
+        return b.data + 1;
+    }
     CHECK_INT(rc, SB_ERANGE);
     CHECK(strstr(err.msg, "this database has no SQL literal for"));
     return "";

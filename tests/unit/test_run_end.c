@@ -603,24 +603,6 @@ static void one_failing_member_ends_the_command(void)
     CHECK_STR(s.res.err.msg, "disk full");
 }
 
-static void outside_a_run_there_are_no_events(void)
-{
-    struct seen s;
-    struct sb_user u;
-
-    prepare(&s, 1);
-    CHECK_INT(sb_user_init_idle(&u, &s.random, 0, NULL), 0);
-    CHECK_INT(sb_user_next(&u), 0);
-    sb_user_end(&u);
-    sb_user_drop(&u);
-    sb_user_count(&u, 1, 5);
-    CHECK_INT(sb_user_counted(&u, 1), 0);
-    CHECK_INT(sb_user_barrier(&u), 0);
-    CHECK_INT(sb_user_add(&u, "pages", 1), 0);
-    sb_user_done_idle(&u);
-    sb_user_done_idle(&u);
-}
-
 int main(void)
 {
     RUN(a_failure_in_the_warmup_ends_it);
@@ -640,6 +622,5 @@ int main(void)
     RUN(a_user_that_cannot_start_ends_the_run);
     RUN(parallel_commands_share_tickets);
     RUN(one_failing_member_ends_the_command);
-    RUN(outside_a_run_there_are_no_events);
     return check_done();
 }

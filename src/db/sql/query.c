@@ -514,12 +514,6 @@ static int check_literals(const struct sb_buf *b, int rc,
     return b->failed ? sb_err_set(err, SB_ENOMEM, "out of memory") : 0;
 }
 
-int sb__quote_value(struct sb_buf *b, const struct sb__quoting *q,
-    const struct sb_value *v, struct sb_err *err)
-{
-    return check_literals(b, add_value(b, q, v), v, err);
-}
-
 int sb__quote_rows(struct sb_buf *b, const struct sb__quoting *q,
     const struct sb_value *v, uint32_t nrows, uint32_t n, struct sb_err *err)
 {

@@ -43,18 +43,14 @@ struct sb__quoting {
 // NUL, as CAST(X'00' AS TEXT). Returns the required length as snprintf() does.
 size_t sb__quote_plain(const char *text, size_t len, char *out, size_t size);
 
-// Appends the value as an SQL literal that has exactly this value. 0, SB_ENOMEM
-// (also if b->max is exceeded), or SB_ERANGE if there is no such literal.
-int sb__quote_value(struct sb_buf *b, const struct sb__quoting *q,
-    const struct sb_value *v, struct sb_err *err);
-
-// Appends nrows * n values as the rows of an INSERT: "(1,'a'),(2,'b')". Errors
-// as sb__quote_value().
+// Appends nrows * n values as the rows of an INSERT: "(1,'a'),(2,'b')", as SQL
+// literals that have exactly these values. 0, SB_ENOMEM (also if b->max is
+// exceeded), or SB_ERANGE if there is no such literal.
 int sb__quote_rows(struct sb_buf *b, const struct sb__quoting *q,
     const struct sb_value *v, uint32_t nrows, uint32_t n, struct sb_err *err);
 
 // Clears b and writes sql to it, with values[i] instead of placeholder i; there
-// are m->n values. Errors as sb__quote_value().
+// are m->n values. Errors as sb__quote_rows().
 int sb__placeholders_fill(struct sb_buf *b, const struct sb__placeholders *m,
     const char *sql, size_t len, const struct sb__quoting *q,
     const struct sb_value *values, struct sb_err *err);
