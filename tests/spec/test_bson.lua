@@ -357,29 +357,6 @@ end]],
    is(same, "true", "a user's memory does not grow: " .. out .. err)
 end
 
--- Modules are loaded when a script first uses them: with all of them, each Lua
--- state has 90 KB more.
-local function modules()
-   local out, err = tap.with([[
-local function live()
-   collectgarbage() collectgarbage()
-   return collectgarbage("count")
-end
-function event()
-   local _ = sysbench.sql, live()
-   local before = live()
-   local mongodb = sysbench.mongodb
-   local first = live() - before
-   local _ = mongodb.arg
-   local arg = live() - before
-   local _ = mongodb.objectid
-   print("first", first < 50, arg < 50, first, arg, live() - before)
-   print("other", mongodb.doc("a", 1).a, mongodb.nothing)
-end]], "run --events=1 --time=0")
-   tap.like(out, "first\ttrue\ttrue", "few modules are loaded" .. out .. err)
-   tap.like(out, "other\t1\tnil", "functions of modules that are loaded later")
-end
-
 -- Users share no data.
 local function users()
    local out, err, rc = tap.with([[
@@ -418,7 +395,7 @@ end
 function event()
    tap.run(function()
       for _, body in ipairs{vectors, decimals, reading, objects, errors, junk,
-                            small, modules, users, pauses}
+                            small, users, pauses}
       do
          body()
       end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- Writes the commands of the methods that nearly every script calls or
--- compiles.
+-- compiles. If a script only compiles, the collector frees this module.
 
 local api = ...
 local bson = api.module("bson")

@@ -8,7 +8,7 @@ local my = api.mongodb
 local bson = api.module("bson")
 local build = my.build()
 local methods, options_at = build.methods, build.options_at
-local call = { build = build }
+local call = { build = build } -- kept: other modules add methods to it
 
 jit.off(true, true) -- see mongodb.lua
 

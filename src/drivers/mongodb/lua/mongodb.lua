@@ -160,24 +160,6 @@ local function build()
    return api.module("build")
 end
 
--- Modules that define further methods, the most used first.
-local method_modules = { "call", "command", "collections", "result", "insert",
-                         "read", "bulk", "transaction", "index", "modify" }
-local loaded = 0
-
--- Loads modules until one of them defines the method in `methods`. Most users
--- call few methods, and all the modules take 90 KB of each Lua state.
-local function find_method(methods, name)
-   while loaded < #method_modules do
-      api.module(method_modules[loaded + 1])
-      loaded = loaded + 1
-      local method = rawget(methods, name)
-      if method then
-         return method
-      end
-   end
-end
-
 -- Functions that make the results of compiled commands. Those of other methods
 -- are in call.lua.
 local endings = {}
@@ -201,8 +183,7 @@ end
 
 function collection:compile(method, ...)
    local module = build()
-   local write = module.methods[method] or
-      find_method(module.methods, method)
+   local write = module.methods[method]
    if not write then
       fail("compile() does not support the method " .. tostring(method))
    end
@@ -259,26 +240,18 @@ api.mongodb = {
    compile = compile, raise = raise
 }
 
-for _, methods in ipairs{database, collection, result} do
-   setmetatable(methods, { __index = find_method })
+for _, name in ipairs{"call", "command", "collections", "transaction", "read",
+                      "insert", "bulk", "modify", "index", "result"} do
+   api.module("" .. name)
 end
 
--- Loads the other functions of sysbench.mongodb when one of them is called.
-local function find_function(_, name)
-   if name == "arg" then
-      mongodb.arg = api.module("bson_arg")
-   else
-      for _, module in ipairs{api.module("document"),
-                              api.module("bson_types").make} do
-         for key, value in pairs(module) do
-            mongodb[key] = value
-         end
-      end
+for _, module in ipairs{api.module("document"),
+                        api.module("bson_types").make} do
+   for name, value in pairs(module) do
+      mongodb[name] = value
    end
-   return rawget(mongodb, name)
 end
-
-setmetatable(mongodb, { __index = find_function })
+mongodb.arg = api.module("bson_arg")
 
 -- Defines the functions of 0.5 for a user (script/globals.lua).
 function mongodb.legacy(me)
