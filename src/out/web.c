@@ -49,7 +49,7 @@ struct sb__web_server {
     // Set by the caller before the start; must outlive the server.
     struct sb_web_address address;
     struct sb_live *live;
-    const char *page; // NULL: there is none
+    const char *page; // NULL: no page could be made
     size_t page_len;
     const char *no_page; // why
     json_t *program;     // of result documents

@@ -23,8 +23,8 @@ struct rank {
     unsigned late, naps; // how often its main thread is held up; was
     bool lost;           // it does not wait for others any more
     bool holds;          // until rank 0 has ended
-    unsigned leave;      // its users leave after so many events; 0: never
-    bool full;           // it has no room for results
+    unsigned leave; // number of events after which its users leave; 0: never
+    bool full;      // it has no room for results
     double checkpoint_s;
     unsigned nranks;
     struct sb_rank_figures figures[RANKS];

@@ -299,8 +299,8 @@ static void hold_up_once(void *data, const struct sb_report *r)
     hold_up_ns = 0;
 }
 
-// The main thread is held up in its first interval, for so many thirds of the
-// run. Each stage lasts a third.
+// The main thread is held up in its first interval, for this number of thirds
+// of the run. Each stage lasts a third.
 static void run_with_late_reports(struct seen *s, int64_t ns, int64_t thirds)
 {
     struct sb_workload w = { .ops = &visiting, .data = s };
