@@ -39,11 +39,13 @@ void sb_app_children_stop(struct sb_app_children *c);
 // Returns c->seen, after looking whether a signal has come.
 int sb_app_children_seen(struct sb_app_children *c);
 
-// Executes a program with the signal mask of before, which gets SIGTERM if this
-// process dies (Linux), and waits for its end. *status: its exit status, 128 +
-// signal if a signal killed it, 127 if it cannot be executed. A signal is
-// passed to it, SIGHUP and SIGPIPE as SIGTERM, which ends a run in order; the
-// first is kept in c->seen. 0, or SB_ESYS: no process can be created.
+// Executes a program, with the signal mask that this process had before
+// sb_app_children_start(), and waits for its end. On Linux, the program gets
+// SIGTERM if this process dies. *status: its exit status, 128 + signal if a
+// signal killed it, 127 if it cannot be executed. Signals that this process
+// receives are passed to the program, SIGHUP and SIGPIPE as SIGTERM, which ends
+// a run in order; the first signal is kept in c->seen. 0, or SB_ESYS: no
+// process can be created.
 int sb_app_child(struct sb_app_children *c, struct sb_app_child *child,
     int *status, struct sb_err *err);
 

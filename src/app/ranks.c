@@ -113,8 +113,8 @@ static bool is_here(void *arg)
     return ((const struct setup *)arg)->here;
 }
 
-// Waits for the settings of rank 0. SB_ECANCELED: rank 0 has failed, and has
-// said so, or it carries out its command alone.
+// Waits for the settings of rank 0. SB_ECANCELED: rank 0 has left the job. It
+// has failed and has logged the error, or it carries out its command alone.
 static int follow(struct sb_app *a, struct sb_err *err)
 {
     struct setup s = { .a = a };

@@ -18,7 +18,7 @@
 #include "out/json_parts.h"
 #include "out/target.h"
 
-// The listeners in their order, in which each call below goes to all of them.
+// All listeners, in the order in which the functions below call them.
 // Values of servers and of the client are in the row of an interval, and the
 // facts of the run are complete, before files are written. The limit that ends
 // a run is logged before the text of the interval; the progress line is last,

@@ -882,7 +882,8 @@ static const char *explain_after(const struct sb_app_sweep *s)
     return open ? "execute" : NULL;
 }
 
-// Logs what the sweep lacks. written: the results could be written.
+// Logs which runs and commands of the sweep are not finished, and how to finish
+// them. written: the files with the results were written.
 static void explain(const struct sb_app_sweep *s, bool written)
 {
     unsigned open = count_runs(s, SB_SWEEP_OPEN);

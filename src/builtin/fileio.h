@@ -107,9 +107,10 @@ int sb__fileio_verify(const char *buf, size_t size, size_t block, int64_t file,
 // contents with --validate. SB_ESYS, or SB_EINTERNAL if the validation failed.
 int sb__fileio_request(struct sb__fileio *t, char *buf,
     const struct sb__fileio_req *q, struct sb_rng *rng, struct sb_err *err);
-// Its parts. Without --validate, the first five do nothing and succeed: seal
-// what will be written; check what was read (SB_EINTERNAL); and keep others
-// from the file, in one thread, until it calls unlock.
+// The parts of a request. Without --validate, the first five do nothing and
+// succeed. They seal a block before it is written, check a block that was read
+// (SB_EINTERNAL), and lock the file for other users; the thread that has locked
+// a file unlocks it.
 void sb__fileio_fill(const struct sb__fileio *t, char *buf,
     const struct sb__fileio_req *q, struct sb_rng *rng);
 int sb__fileio_check(const struct sb__fileio *t, const char *buf,

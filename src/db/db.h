@@ -143,8 +143,9 @@ struct sb_db_ctx {
     // Sleeps ns and returns true; returns false early if the run ends. NULL: a
     // plain sleep.
     bool (*wait)(void *arg, uint64_t ns);
-    // True if the user is coming while the run is in progress: with
-    // --db-reconnect=on it waits for a server that is away. NULL: never.
+    // True if the user starts while the run is in progress (--stages). With
+    // --db-reconnect=on, it then waits for a server that is unavailable. NULL:
+    // never.
     bool (*late)(void *arg);
     // The user's waiter, and a function that returns whether the run was
     // stopped; a stop wakes the waiter. NULL: there is no run.

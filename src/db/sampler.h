@@ -28,9 +28,9 @@ extern const struct sb_opt_table sb_sampler_opt_table;
 // Checks the values. 0 or SB_EUSAGE.
 int sb_sampler_check(const struct sb_sampler_opts *o, struct sb_err *err);
 
-// True if counters of servers are sampled. wanted: something shows them, such
-// as a result file; --server-stats=auto stands for default then, otherwise for
-// off.
+// True if counters of servers are sampled. wanted: a result file or another
+// report shows the counters. --server-stats=auto then means `default`,
+// otherwise `off`.
 bool sb_sampler_samples(const struct sb_sampler_opts *o, bool wanted);
 
 struct sb_sampler_setup {

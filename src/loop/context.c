@@ -61,11 +61,11 @@ static char *stack_bottom(const struct sb_context *c)
     return c->base + GUARD;
 }
 
-// Before the caller's stack is left. The first switch of a context creates its
-// fiber here, because that needs the thread it runs in. The thread sanitizer
-// has a stack of calls for each fiber, so no function may return between its
-// switch and that of the stack: this one and the next but one are always
-// inlined.
+// Called before a switch from the caller's stack. The first call creates the
+// sanitizer's fiber, because this must be done in the thread that runs the
+// context. The thread sanitizer keeps a stack of calls for each fiber. Between
+// its switch of fibers and the switch of stacks, no function may return, so
+// going_in() and going_out() are always inlined.
 static inline __attribute__((always_inline)) void going_in(struct sb_context *c)
 {
 #ifdef SB_ASAN

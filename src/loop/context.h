@@ -34,8 +34,8 @@ struct sb_context {
 // with the first sb_context_resume(). 0, or SB_ENOMEM with errno set.
 int sb_context_init(
     struct sb_context *c, size_t stack, void (*run)(void *arg), void *arg);
-// Frees the stack. The context is not inside; what its function has on its
-// stack is dropped. {0} is allowed.
+// Frees the stack, with everything that run() has left on it. Must not be
+// called while run() executes. {0} is allowed.
 void sb_context_done(struct sb_context *c);
 // Whether an address is in the guard: an access to it overflows the stack.
 // Async-signal-safe.

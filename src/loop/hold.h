@@ -52,9 +52,9 @@ void *sb_loop_stuck(struct sb_loop *l, uint64_t *since);
 // not read between fibers at present. Called by the fiber itself.
 uint64_t sb_fiber_turn(const struct sb_fiber *f);
 
-// What the kernel knows of the time of a thread: how long it ran, how long it
-// was ready without a processor, how often it slept. From two accounts follows
-// how long a fiber held its thread in between.
+// The kernel's account of the time of a thread: how long it ran, how long it
+// was ready without a processor, and how often it slept. The difference between
+// two accounts shows how long a fiber held the thread between them.
 
 // Of a thread since its start. Times in ns.
 struct sb_account {

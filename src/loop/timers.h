@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Timers of one loop, earliest first: a heap with four children per node, in
-// which each timer knows its place. Pure: times come in and go out. One thread.
+// which each timer has its index. Pure: times are parameters and results. One
+// thread.
 #ifndef SB_LOOP_TIMERS_H
 #define SB_LOOP_TIMERS_H
 

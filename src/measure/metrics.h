@@ -91,7 +91,8 @@ static inline uint32_t sb_metrics_count(const struct sb_metrics *m)
 // sb_metric_def.largest.
 double sb_metric_largest(double scale);
 
-// A user goes while the run continues (--stages): its gauges are 0 from now on.
+// A user stops while the run continues (--stages): its gauges are 0 from now
+// on.
 // Only the user's thread.
 void sb_metrics_leave(struct sb_metrics *m, unsigned user);
 

@@ -200,8 +200,8 @@ void sb_pace_divide(struct sb_pace *p, const struct sb_share *share)
     p->share = *share;
 }
 
-// The number of users that can take the arrival at pos. In a ramp, at least
-// one is left out: it has just come, or is about to go.
+// The number of users that can take the arrival at pos. In a ramp, at least one
+// user is left out: it has just started, or is about to stop.
 static uint64_t takers(const struct sb_pace *p, sb_pace_pos pos)
 {
     uint64_t total = p->share.total;

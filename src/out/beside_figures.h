@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a workload was like before, during and after the command of --beside,
-// and what the command was like alone and with the workload. Main thread.
+// The figures of a workload before, during and after the command of --beside,
+// and the figures of the command alone and beside the workload. Main thread.
 #ifndef SB_BESIDE_FIGURES_H
 #define SB_BESIDE_FIGURES_H
 

@@ -12,7 +12,8 @@
 #define SATURATED 0.9
 #define WAITING   0.2
 // Client delay matters from this share of the time of events on, if that many
-// answers show it. About as much again is not known: see docs/measurement.md.
+// answers show it. Latencies may include about as much again, which cannot be
+// measured: see docs/measurement.md, Client delay.
 #define DELAY       0.2
 #define ANSWERS_MIN 100u
 // Workers are blocked by scripts if they run for less than this share of the

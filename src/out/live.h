@@ -78,8 +78,8 @@ int sb_live_rows(const struct sb_live *l, uint64_t first, uint64_t end,
 // files of rows are inserted, so that a document of any length takes little
 // memory. Called by the reader of the struct sb_live.
 
-// Rows that one answer to intervals.json has at most, in bytes; but at least
-// one row. Who asks gets the next ones with the next request.
+// The maximum size of the rows in one answer to intervals.json, in bytes. An
+// answer has at least one row. The next request gets the rows after these.
 #define SB_LIVE_ROWS_MAX (UINT64_C(1) << 20)
 
 struct sb_live_text {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The end of a run of several ranks: rank 0 collects the figures of all. If a
-// rank is lost, the report has what its intervals brought until then.
+// The end of a run of several ranks: rank 0 collects the figures of all ranks.
+// If a rank is lost, the report has the sums of the intervals that all ranks
+// had completed.
 #define _GNU_SOURCE // sched_getaffinity()
 #include "ranks/joint.h"
 

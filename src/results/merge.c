@@ -605,7 +605,7 @@ static json_t *all_databases(const struct merge *m)
     return all;
 }
 
-// What shows that one of the runs differs from the others.
+// Adds the figures that show whether a run differs from the others.
 static void add_figures(json_t *o, const json_t *run)
 {
     json_t *events = json_object_get(
@@ -619,8 +619,8 @@ static void add_figures(json_t *o, const json_t *run)
         json_object_set(o, "percentiles", percentiles);
 }
 
-// What each of the runs was. The figures of a command beside one of them are
-// not those of the sum.
+// Returns the facts and figures of each run. The figures of a command beside a
+// run are here, because they are not figures of the sum.
 static json_t *members(const struct merge *m)
 {
     static const char *const kept[] = { "started", "seed", "threads", "workers",

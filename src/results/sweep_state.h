@@ -62,11 +62,13 @@ int sb_sweep_state_check(const struct sb_sweep_state *s, struct sb_err *err);
 // sb_sweep_state_check().
 int sb_sweep_state_begin(const struct sb_sweep_state *s, unsigned run,
     bool after, char *out, size_t size, struct sb_err *err);
-// The run and the commands before it are over, with this exit status: 0, that
-// of the run or that of a command that failed. The file is kept as that of a
-// finished run if it says the same. signaled: a signal that ends the sweep has
-// come; then only a run that had ended by itself counts, also if the signal
-// killed its process after that. SB_ESYS, also of sb_sweep_state_check().
+// The run and the commands before it have ended. status: 0, or the exit status
+// of the run or of a command that failed. If the file of the run has the
+// outcome that the status means, it is kept as the file of a finished run;
+// otherwise it is not part of the result. signaled: a signal that ends the
+// sweep was received. Then only a run that had ended by itself before the
+// signal counts, also if the signal killed its process after that. SB_ESYS,
+// also of sb_sweep_state_check().
 int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
     int status, bool signaled, struct sb_err *err);
 // Describes the file of a run that has failed, as in "the run ...". Returns

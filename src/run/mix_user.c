@@ -235,7 +235,8 @@ static int user_run(
         enter_component(m, u, k);
         int rc = m->part[k]->ops->user_run(m->part[k], u, err);
 
-        // A loop that has ended without taking its event has ended for good.
+        // The loop has not ended for an event of another component, or has not
+        // started the event that was handed to it: do not call it again.
         if (rc || !u->priv->handed || u->priv->next_component == k)
             return rc;
         k = u->priv->next_component;

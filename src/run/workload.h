@@ -49,11 +49,11 @@ struct sb_workload_ops {
     // user returns is kept until end() or failed(), or given to rank 0.
     int (*user_done)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
-    // The user, which is in user_run, has held its worker. Writes what did so
-    // to `what`: the line ("x.lua:12") or the function. UNKNOWN: its lines
-    // cannot be noted, so sb_user_next() must not end its loop. In the user's
-    // thread, but not in the user's turn: must not wait. Optional; only of a
-    // workload that calls sb_user_lines().
+    // The user, which is in user_run, has held its worker. Writes the line
+    // ("x.lua:12") or the function that held it to `what`. UNKNOWN: lines of
+    // the user cannot be noted, so sb_user_next() must not end its loop. Called
+    // in the user's thread, but not in the user's turn: must not wait.
+    // Optional; only of a workload that calls sb_user_lines().
     enum sb_held (*user_held)(struct sb_workload *w, struct sb_user *u,
         const struct sb_hold *hold, char *what, size_t size);
     // The user, which is in user_run, executes code in this thread and does not

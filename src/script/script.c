@@ -134,7 +134,7 @@ static int prepare(struct sb_script *s, const char *name, const char *command,
     if (rc)
         return rc;
     s->installed = is_installed(s->path, s->env.paths->workloads);
-    // Who gives the name of the file, "crud.lua", means that file.
+    // No notice if the user has given the name of the file, "crud.lua".
     if (s->hidden && !s->installed && !s->env.found &&
         strcmp(s->path, name) != 0)
         sb_log(SB_LOG_NOTICE,

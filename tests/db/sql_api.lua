@@ -80,7 +80,7 @@ local function queries()
    con:query("DELETE FROM api_t")
 end
 
--- What sends no statement of the script leaves the result open.
+-- A call that sends no statement of the script does not end an open result.
 local function open_result()
    local sql = "SELECT 1 UNION ALL SELECT 2 ORDER BY 1"
    local stmt = con:prepare(sql)

@@ -417,7 +417,8 @@ function connection:pipeline(fn, ...)
    return self:pipeline_run()
 end
 
--- An event ends with the answers to what it has sent.
+-- Called at the end of an event: receives the answers that are left of its
+-- pipelines.
 local function finish()
    local sent = sb.me().sent or {}
    for i = #sent, 1, -1 do

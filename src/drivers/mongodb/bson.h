@@ -114,7 +114,8 @@ bool sb_walk_open(struct sb_walk *w, const uint8_t *doc, size_t len);
 // Stores the next element in *e and returns 1; 0: no more elements, -1:
 // malformed.
 int sb_walk_next(struct sb_walk *w, struct sb_elem *e);
-// The same for callers that end at malformed elements as at the last one.
+// The same, for callers that treat a malformed element as the end: returns
+// false there, too.
 static inline bool sb_walk_more(struct sb_walk *w, struct sb_elem *e)
 {
     return sb_walk_next(w, e) == 1;

@@ -245,9 +245,9 @@ static bool is_idle(struct sbmo_conn *c)
     return atomic_load(&c->connected) && !atomic_load(&c->busy);
 }
 
-// A connect that ends meanwhile sees the flag; otherwise this function sees
-// that it has ended and, as after any call that has ended, leaves its sockets
-// open.
+// A connect may end while this function runs. Then either the connect finds the
+// flag set, or this function finds the connection idle and, as after any call
+// that has ended, leaves its sockets open.
 static void cancel(struct sb_conn *conn)
 {
     struct sbmo_conn *c = sbmo_own(conn);

@@ -160,7 +160,8 @@ void sbmo_end(struct sbmo_conn *c);
 // Whether a timeout of the library in ms limits a wait; if not, it is negative
 // or very long.
 bool sbmo_is_limit(int32_t ms);
-// When a wait with this timeout ends that begins now, for struct sb_host.
+// Returns the deadline, for struct sb_host, of a wait that begins now and has
+// this timeout.
 uint64_t sbmo_deadline(int32_t ms);
 // As poll(), with a timeout of the library, but other users of the thread may
 // run meanwhile. Returns the number of descriptors with events, or -1 with
@@ -183,9 +184,9 @@ bool sbmo_look_again(
     struct sbmo_conn *c, struct sbmo_search *s, bson_error_t *e);
 // Calls run(arg), which blocks its thread or computes for long, in a helper
 // thread of the core. Returns 0; or SB_ECANCELED with *error if it was canceled
-// before run() was called. There is no deadline for the wait for a thread: it
-// depends on the calls of other users, which come first but do end, and not on
-// the server.
+// before run() was called. The wait for a thread has no deadline. Its length
+// depends on earlier calls of other users, all of which end, and not on the
+// server.
 int sbmo_apart(struct sbmo_conn *c, void (*run)(void *arg), void *arg,
     bson_error_t *error);
 

@@ -505,8 +505,9 @@ static ssize_t receive_now(struct sbmo_sock *s, void *in, size_t cap)
     return n;
 }
 
-// Waits until at least one byte has arrived. -1: errno, EAGAIN after the
-// deadline, which the kernel's own ETIMEDOUT is not.
+// Waits until at least one byte has arrived. Returns -1 with errno after an
+// error: EAGAIN after the deadline; ETIMEDOUT if the kernel has ended the
+// connection before the deadline.
 static ssize_t receive_within(
     struct sbmo_sock *s, void *in, size_t cap, struct limit *l)
 {
@@ -529,9 +530,10 @@ static ssize_t receive_within(
     return -1;
 }
 
-// Fills iov with further bytes: the rest of a long answer directly, others by
-// way of ahead[], which is empty. Returns the bytes in iov; 0: closed by the
-// peer; -1: error.
+// Fills iov with further bytes. If iov has room for AHEAD bytes, receives
+// directly into it; otherwise receives into ahead[], which is empty, and copies
+// from there. Returns the number of bytes in iov; 0: the peer has closed the
+// connection; -1: error.
 static ssize_t receive(
     struct sbmo_sock *s, mongoc_iovec_t *iov, struct limit *l)
 {

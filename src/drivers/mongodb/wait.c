@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Waiting with the library's timeouts: the core waits, which may run other
-// users meanwhile, and lends threads for what blocks.
+// Waits with the library's timeouts. The core waits, and may run other users of
+// the thread in that time. Calls that block run in helper threads of the core.
 #include <errno.h>
 #include <sys/epoll.h>
 #include <unistd.h>

@@ -230,8 +230,8 @@ const char *sbmy_hint(int native)
 #define SERVER_GONE     2006
 #define SERVER_LOST     2013
 
-// The limit of a server for packets is hardly less: its errors 2006 and 2013
-// have other causes.
+// A server's limit for packets is hardly ever lower than this. So if fewer
+// bytes were sent, errors 2006 and 2013 have other causes.
 #define PACKET_MIN (1u << 20)
 
 void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...)

@@ -114,7 +114,8 @@ bool pgsql_types_missing(const char *state)
     return false;
 }
 
-// PostgreSQL translates the text; its relatives have other routines.
+// PostgreSQL translates the text, so the name of the routine decides.
+// Compatible servers have other routines; for them, the text decides.
 bool pgsql_plan_changed(
     const char *state, const char *text, const char *routine)
 {

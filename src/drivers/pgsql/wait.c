@@ -17,8 +17,9 @@
 #include "drivers/pgsql/internal.h"
 #include "kit/clock.h"
 
-// The maximum wait before libpq is told to read again: at first after a read
-// that may have met a new record; in all other cases.
+// The maximum wait before libpq has to read again. LOOK_SOON_NS is the first
+// limit after a read during which a new record may have arrived; it doubles up
+// to LOOK_NS, which is the limit in all other cases.
 #define LOOK_SOON_NS UINT64_C(1000000)
 #define LOOK_NS      UINT64_C(1000000000)
 
