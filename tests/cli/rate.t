@@ -211,7 +211,7 @@ An interval that ends above the maximum of a closed loop, or at a bound of the s
 Operations can be limited, too, and all limits must be kept.
 
   $ one() { sysbench oltp_point_select --db-driver=null --rate=max "$@" \
-  >     --rate-probe-time=0.1 --rate-trial-time=0.1 --rate-trials=1 --time=0.1 \
+  >     --rate-probe-time=0.5 --rate-trial-time=0.1 --rate-trials=1 --time=0.1 \
   >     run 2>/dev/null | sed -n -e 's/: the queue grew$//' \
   >     -e 's/^trial 1: rate: [0-9.]*[^,]*, //p' | numbers; }
   $ one --rate-limit='point_selects.min<1h,read.count==0'

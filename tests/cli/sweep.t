@@ -89,7 +89,7 @@ With --rate there is no peak: the lines say which rates were reached, and with
   Rates reached: up to rate=5, not rate=100000 (at least 99 % of the arrivals completed)
   $ "$SB_SRCDIR"/tests/check-result s3.json
   $ sweep --sweep=threads=1,2 --rate=max --rate-limit='p99<1h' --rate-trials=9 \
-  >     --rate-trial-time=0.1 --rate-probe-time=0.1 --report=json=s3.json >found
+  >     --rate-trial-time=0.1 --rate-probe-time=0.5 --report=json=s3.json >found
   $ grep '^threads' found
   threads  runs     events/s     +/-    highest/s     +/-     p50 ms     p95 ms     +/-     p99 ms   errors
   $ grep -c '^.[12]/2. .* ms, highest rate [0-9.]*/s$' found
