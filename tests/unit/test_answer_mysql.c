@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "drivers/mysql/answer.h"
-#include "drivers/mysql/binary.h"
+#include "drivers/mysql/protocol.h"
 #include "guard_page.h"
 
 // MySQL 5.6, which sends definitions with each result. The rows are: -1,

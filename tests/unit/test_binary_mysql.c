@@ -3,7 +3,7 @@
 // Rows of the binary protocol as text. tests/db/mysql_api.lua compares them
 // with the text protocol of real servers.
 #include "check.h"
-#include "drivers/mysql/binary.h"
+#include "drivers/mysql/protocol.h"
 #include "guard_page.h"
 
 #define UNSIGNED 0x20

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "drivers/mysql/binary.h"
+#include "drivers/mysql/protocol.h"
 
 static char out[4096];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "check.h"
-#include "drivers/mysql/errors.h"
+#include "drivers/mysql/internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "check.h"
-#include "drivers/mysql/place.h"
+#include "drivers/mysql/internal.h"
 
 static const char *const two_hosts[] = { "a", "b" };
 static const char *const two_ports[] = { "3306", "3307" };

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "drivers/mysql/binary.h"
 #include "drivers/mysql/internal.h"
 #include "kit/array.h"
 #include "kit/locale.h"

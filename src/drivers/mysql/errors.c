@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "drivers/mysql/errors.h"
-
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,16 @@
 #include "drivers/mysql/internal.h"
 #include "kit/sock.h"
 
+#define COUNTERS                                                            \
+    "Questions,Com_commit,Com_rollback,Handler_read_key,Handler_read_next," \
+    "Handler_write,Handler_update,Handler_delete,Threads_connected,"        \
+    "Threads_running,Innodb_row_lock_waits,Innodb_row_lock_current_waits,"  \
+    "Innodb_buffer_pool_read_requests,Innodb_buffer_pool_reads,"            \
+    "Innodb_buffer_pool_pages_dirty,Innodb_buffer_pool_pages_flushed,"      \
+    "Innodb_data_fsyncs,Innodb_os_log_written,Innodb_log_waits,"            \
+    "Innodb_checkpoint_age,Innodb_history_list_length,Bytes_received,"      \
+    "Bytes_sent"
+
 // Counters of the server: SHOW GLOBAL STATUS, and the metrics of InnoDB, whose
 // names get the prefix "metric.".
 
@@ -369,5 +379,5 @@ const struct sb_info_ops sbmy_info_ops = {
     .describe = describe,
     .servers = servers,
     .counters = sbmy_counters,
-    .counters_default = SBMY_COUNTERS,
+    .counters_default = COUNTERS,
 };

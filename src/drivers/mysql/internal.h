@@ -11,10 +11,7 @@
 #include <stdatomic.h>
 
 #include "db/driver.h"
-#include "drivers/mysql/answer.h"
-#include "drivers/mysql/binary.h"
-#include "drivers/mysql/errors.h"
-#include "drivers/mysql/place.h"
+#include "drivers/mysql/protocol.h"
 #include "kit/buf.h"
 #include "kit/sqlscan.h"
 
@@ -77,6 +74,32 @@ struct sbmy_opts {
 extern const struct sb_opt_table sbmy_opt_table;
 extern const char *const sbmy_ssl_words[];
 
+// Numbers of the client library that the driver also uses for its own errors.
+enum {
+    SBMY_CR_GONE = 2006,         // the server has gone away
+    SBMY_CR_FILE_REFUSED = 2068, // LOAD DATA LOCAL
+    SBMY_CR_SSL = 2026,
+    SBMY_CR_PLUGIN_REFUSED = 5010, // in MariaDB's library: of authentication
+};
+
+// --mysql-ignore-errors, read once.
+struct sbmy_ignore {
+    bool all;
+    int *code; // n of them
+    size_t n;
+};
+
+struct sbmy_place {
+    const char *host;   // NULL: the library's default
+    unsigned port;      // 0: the library's default
+    const char *socket; // NULL: host and port are used
+};
+
+// The servers of the connections, in turn: hosts and ports, or sockets.
+struct sbmy_places {
+    const struct sb_opt_list *hosts, *ports, *sockets;
+};
+
 // The state that the connections of one instance share.
 struct sbmy_env {
     const struct sbmy_opts *o;
@@ -120,12 +143,12 @@ struct sbmy_rows {
 struct sbmy_socket {
     int fd; // -1: none, or the library has closed it
     const struct sb_host *host;
-    bool polls;  // waits in poll(), not in recv()
-    bool late;   // the last wait timed out
-    bool unsent; // the last receive could not send the request
-    bool tells;  // sbmy_socket_tell() must be called before the library waits
-    const uint8_t *out;    // a request that the next receive sends
-    size_t out_len;        // 0: none
+    bool polls;         // waits in poll(), not in recv()
+    bool late;          // the last wait timed out
+    bool unsent;        // the last receive could not send the request
+    bool tells;         // the library must be told whom it waits for (socket.c)
+    const uint8_t *out; // a request that the next receive sends
+    size_t out_len;     // 0: none
     int read_ms, write_ms; // timeouts; -1: none
 };
 
@@ -148,11 +171,6 @@ struct sbmy_wire {
     char *name; // column name returned last
     size_t cap_name;
 };
-
-static inline uint8_t *sbmy_wire_in(const struct sbmy_wire *w)
-{
-    return (uint8_t *)w->in.data;
-}
 
 // The operations on a current result. They depend on where it comes from: a
 // text statement, a statement of a pipeline, a prepared statement executed by
@@ -285,6 +303,20 @@ static inline struct sbmy_conn *sbmy_own(struct sb_conn *conn)
 
 // env.c
 
+// Returns SB_EUSAGE if a port is invalid.
+int sbmy_places_check(const struct sbmy_places *p, struct sb_err *err);
+// Returns the number of places; at least 1.
+uint64_t sbmy_places_count(const struct sbmy_places *p);
+// Returns the place with index number % count. The order is: the sockets, if
+// there are any; otherwise all ports of the first host, then those of the next.
+// The strings belong to the lists.
+struct sbmy_place sbmy_places_get(const struct sbmy_places *p, uint64_t number);
+// True if the place is an IP address: no name has to be looked up.
+bool sbmy_place_is_address(struct sbmy_place p);
+// Whether the client libraries use their default socket: for the host
+// localhost, whatever the port is.
+bool sbmy_place_is_default(struct sbmy_place p);
+
 int sbmy_env_init(
     struct sb_driver_env *env, const void *opts, struct sb_err *err);
 void sbmy_env_done(struct sb_driver_env *env);
@@ -315,6 +347,25 @@ void sbmy_auth(MYSQL *my, const struct sbmy_opts *o, struct sbmy_place p,
 
 // errors.c: errors, and the log of calls
 
+// Parses a list of error numbers and the word "all". SB_EUSAGE names an invalid
+// item. To be paired with sbmy_ignore_done(), also after a failure.
+int sbmy_ignore_init(
+    struct sbmy_ignore *ig, const struct sb_opt_list *list, struct sb_err *err);
+void sbmy_ignore_done(struct sbmy_ignore *ig); // {0} allowed
+
+// Returns the code for an error number and SQLSTATE: SB_ERESTART, SB_EIGNORE,
+// SB_ERECONNECT, SB_ELOST or SB_EQUERY. Any thread.
+int sbmy_classify(const struct sbmy_ignore *ig, int native, const char *state);
+
+// True if the error means that the server or a proxy does not support this
+// prepared statement.
+bool sbmy_refuses_prepare(int native);
+// True if the error means that the server or a proxy does not accept LOAD DATA
+// LOCAL.
+bool sbmy_refuses_load(int native);
+// Returns a hint for the user, or "".
+const char *sbmy_hint(int native);
+
 // Fills err from an error of the server or the library, and classifies it.
 // Returns the code.
 int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,
@@ -336,17 +387,11 @@ void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...) SB_PRINTF(2, 3);
 // calls fail from then on, whatever the server has answered.
 bool sbmy_take_cancel(struct sbmy_conn *c);
 
-// call.c: calls, in which the library or the driver waits for the server
+// socket.c: calls, in which the library or the driver waits for the server
 
 static inline bool sbmy_in_call(const struct sbmy_conn *c)
 {
     return c->apart || atomic_load_explicit(&c->busy, memory_order_relaxed);
-}
-
-static inline void sbmy_mark_lost(struct sbmy_conn *c)
-{
-    if (c->state == SBMY_USABLE)
-        c->state = SBMY_LOST;
 }
 
 // Begins a call. Returns 0, or an error code if there is no connection or it
@@ -365,14 +410,11 @@ int sbmy_call_end(struct sbmy_conn *c, int rc);
 void sbmy_apart_begin(struct sbmy_conn *c);
 void sbmy_apart_end(struct sbmy_conn *c);
 
-// socket.c: the only file in which the driver itself waits
+// The socket: socket.c is the only file in which the driver itself waits.
 
 // The socket of a new connection. Timeouts in s; 0: none.
 void sbmy_socket_init(struct sbmy_socket *s, const struct sb_host *host,
     unsigned read_timeout, unsigned write_timeout);
-// Notes that the library waits next for this connection, in the calling thread.
-// To be called if c->socket.tells.
-void sbmy_socket_tell(struct sbmy_conn *c);
 // Closes the connection during a call. The library detects this when it closes
 // the handle. Calls that follow fail with the text in c->why.
 void sbmy_socket_hang_up(struct sbmy_conn *c);
@@ -454,7 +496,6 @@ void sbmy_result_changed(struct sbmy_conn *c, struct sb_result *res,
 // none. In a call. Returns 0 or SB_E*.
 int sbmy_result_collect(
     struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
-void sbmy_several_done(struct sbmy_several *s); // {0} allowed
 // Frees the current result and discards those that follow it. In a call.
 void sbmy_result_drop(struct sbmy_conn *c);
 // Operations of struct sb_sql_ops.
@@ -466,7 +507,7 @@ int sbmy_result_next(
     struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
 void sbmy_result_free(struct sb_conn *conn, struct sb_result *res);
 
-// text.c: results of text statements
+// query.c: text statements
 
 // Makes the answer that has just arrived the current result. of: which of the
 // results after it belong to the same call.
@@ -476,17 +517,13 @@ int sbmy_text_begin(struct sbmy_conn *c, enum sbmy_extent of,
 // is.
 int sbmy_text_drain(struct sbmy_conn *c, struct sb_err *err);
 
-// wire.c: execution of prepared statements without the library
+// Operations of struct sb_sql_ops.
+int sbmy_query(struct sb_conn *conn, const char *sql, size_t len,
+    struct sb_result *res, struct sb_err *err);
+size_t sbmy_quote(
+    struct sb_conn *conn, const char *text, size_t len, char *out, size_t size);
 
-// To be called for a new connection: decides whether it can be used without
-// the library.
-void sbmy_wire_open(struct sbmy_conn *c);
-// {0} allowed
-void sbmy_wire_done(struct sbmy_wire *w);
-int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
-    const struct sb_value *values, struct sb_result *res, struct sb_err *err);
-
-// ask.c: statements of the driver itself
+// Statements of the driver itself.
 
 // Runs a statement and discards its result.
 int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err);
@@ -498,6 +535,16 @@ int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
 // Returns the next row whose first ncolumns (at least 1) values are not NULL;
 // NULL after the last.
 MYSQL_ROW sbmy_ask_row(MYSQL_RES *res, unsigned ncolumns);
+
+// wire.c: execution of prepared statements without the library
+
+// To be called for a new connection: decides whether it can be used without
+// the library.
+void sbmy_wire_open(struct sbmy_conn *c);
+// {0} allowed
+void sbmy_wire_done(struct sbmy_wire *w);
+int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
+    const struct sb_value *values, struct sb_result *res, struct sb_err *err);
 
 // stmt.c
 
@@ -518,9 +565,6 @@ int sbmy_pipeline_receive(
     struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
 int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err);
 
-// query.c
-extern const struct sb_sql_ops sbmy_sql_ops;
-
 // bulk.c
 
 // To be called for a new handle: makes the library refuse every file that the
@@ -533,17 +577,6 @@ void sbmy_bulk_cancel(struct sbmy_bulk *b);
 void sbmy_bulk_drop(struct sbmy_conn *c);
 
 // info.c
-
-#define SBMY_COUNTERS                                                       \
-    "Questions,Com_commit,Com_rollback,Handler_read_key,Handler_read_next," \
-    "Handler_write,Handler_update,Handler_delete,Threads_connected,"        \
-    "Threads_running,Innodb_row_lock_waits,Innodb_row_lock_current_waits,"  \
-    "Innodb_buffer_pool_read_requests,Innodb_buffer_pool_reads,"            \
-    "Innodb_buffer_pool_pages_dirty,Innodb_buffer_pool_pages_flushed,"      \
-    "Innodb_data_fsyncs,Innodb_os_log_written,Innodb_log_waits,"            \
-    "Innodb_checkpoint_age,Innodb_history_list_length,Bytes_received,"      \
-    "Bytes_sent"
-
 extern const struct sb_info_ops sbmy_info_ops;
 
 // conn.c

@@ -1,6 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "drivers/mysql/internal.h"
 
+static const struct sb_sql_ops sql_ops = {
+    .query = sbmy_query,
+    .prepare = sbmy_prepare,
+    .execute = sbmy_execute,
+    .close = sbmy_close,
+    .scan = sbmy_scan,
+    .fetch = sbmy_result_fetch,
+    .column = sbmy_result_column,
+    .next_result = sbmy_result_next,
+    .free_result = sbmy_result_free,
+    .quote = sbmy_quote,
+    .pipeline_send = sbmy_pipeline_send,
+    .pipeline_receive = sbmy_pipeline_receive,
+    .pipeline_end = sbmy_pipeline_end,
+};
+
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,
     .name = "mysql",
@@ -17,7 +33,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .conn_size = sizeof(struct sbmy_conn),
     .stmt_size = sizeof(struct sbmy_stmt),
     .generic = &sbmy_generic_ops,
-    .sql = &sbmy_sql_ops,
+    .sql = &sql_ops,
     .bulk = &sbmy_bulk_ops,
     .info = &sbmy_info_ops,
     // If client and server have the same processors, a user's thread that wakes

@@ -114,7 +114,7 @@ static int copy_result(
     return rc;
 }
 
-void sbmy_several_done(struct sbmy_several *s)
+static void several_done(struct sbmy_several *s)
 {
     free(s->result);
     free(s->copy);
@@ -174,7 +174,7 @@ static int several_next(
 static void several_free(struct sbmy_conn *c)
 {
     sbmy_result_unset(c);
-    sbmy_several_done(&c->several);
+    several_done(&c->several);
 }
 
 static const struct sbmy_result_ops several_results = {
@@ -199,7 +199,7 @@ int sbmy_result_collect(
     } while (rc == 1);
     sbmy_result_drop(c);
     if (rc) {
-        sbmy_several_done(&c->several);
+        several_done(&c->several);
         return rc;
     }
     sbmy_result_set(c, &several_results, NULL);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the driver itself sends and receives on the library's socket, and where
-// the library waits. No other file of the driver waits for the server, except
-// by calling the library. The core waits, and may run other users meanwhile.
+// Calls, and the socket on which they wait: what the driver itself sends and
+// receives on the library's socket, and where the library waits. No other file
+// of the driver waits for the server, except by calling the library. The core
+// waits, and may run other users meanwhile.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,6 +15,14 @@
 
 #define MS      UINT64_C(1000000)
 #define AT_ONCE 16384u // bytes that the empty buffer of any socket takes
+
+// The socket -----------------------------------------------------------------
+
+static void mark_lost(struct sbmy_conn *c)
+{
+    if (c->state == SBMY_USABLE)
+        c->state = SBMY_LOST;
+}
 
 static int milliseconds(unsigned seconds)
 {
@@ -185,10 +194,13 @@ extern void ERR_clear_error(void) __attribute__((weak));
 // only while a user waits, so each user sets this again after it has waited.
 static _Thread_local struct sbmy_conn *teller;
 
+// Notes that the library waits next for this connection, in the calling thread.
+// To be called if c->socket.tells.
+//
 // The errors of a lost connection stay in OpenSSL's queue, which belongs to the
 // thread. The library does not clear it and would take them for errors of the
 // next connection whose socket is not ready.
-void sbmy_socket_tell(struct sbmy_conn *c)
+static void tell_socket(struct sbmy_conn *c)
 {
     teller = c;
     if (ERR_clear_error)
@@ -210,14 +222,14 @@ static int library_connect(my_socket fd, my_bool is_read, int timeout_ms)
         if (tick > deadline)
             tick = deadline;
         n = wait_library(c->host, (int)fd, !is_read, tick);
-        sbmy_socket_tell(c);
+        tell_socket(c);
     } while (n == 0 && tick < deadline);
     return n;
 }
 
 void sbmy_socket_library_connect(struct sbmy_conn *c, MYSQL *my)
 {
-    sbmy_socket_tell(c);
+    tell_socket(c);
     mysql_optionsv(my, MARIADB_OPT_IO_WAIT, library_connect);
 }
 
@@ -233,7 +245,7 @@ static int library_tls(my_socket fd, my_bool unused_is_read, int unused_timeout)
 
     assert(c->socket.fd == (int)fd);
     n = wait_library(c->host, (int)fd, writes, deadline_in(ms));
-    sbmy_socket_tell(c);
+    tell_socket(c);
     return n;
 }
 
@@ -257,7 +269,9 @@ void sbmy_socket_library(struct sbmy_conn *c)
         c->my, MARIADB_OPT_IO_WAIT, unblocked ? library_tls : library_wait);
 }
 #else
-void sbmy_socket_tell(struct sbmy_conn *c)
+// Notes that the library waits next for this connection, in the calling thread.
+// To be called if c->socket.tells.
+static void tell_socket(struct sbmy_conn *c)
 {
 }
 
@@ -275,7 +289,7 @@ void sbmy_socket_library(struct sbmy_conn *c)
 void sbmy_socket_hang_up(struct sbmy_conn *c)
 {
     assert(sbmy_in_call(c));
-    sbmy_mark_lost(c);
+    mark_lost(c);
     shutdown(c->socket.fd, SHUT_RDWR);
 }
 
@@ -377,4 +391,78 @@ int sbmy_next_result(struct sbmy_conn *c)
     }
 #endif
     return mysql_next_result(c->my);
+}
+
+// Calls ----------------------------------------------------------------------
+
+// The error of a call that cannot begin.
+static int refused(struct sbmy_conn *c, struct sb_err *err)
+{
+    if (!c->my)
+        return sb_err_native(
+            err, SB_ELOST, SBMY_CR_GONE, "HY000", "not connected");
+    if (c->bulk)
+        return sb_err_set(err, SB_EUSAGE, "the connection is loading a table");
+    if (sbmy_take_cancel(c))
+        return sb_err_set(err, SB_ECANCELED, "the call was canceled");
+    return sbmy_fail_with(c, SBMY_CR_GONE, "HY000",
+        *c->why ? c->why : "the connection was lost", err);
+}
+
+// Finds out whether the library has closed the socket during the call that now
+// ends. Its descriptor may soon be that of another connection.
+static void check_socket(struct sbmy_conn *c)
+{
+    if (!c->my || sbmy_descriptor(c->my) >= 0)
+        return;
+    atomic_store_explicit(&c->shared_fd, -1, memory_order_release);
+    c->socket.fd = -1;
+    mark_lost(c);
+}
+
+void sbmy_call_resume(struct sbmy_conn *c)
+{
+    assert(!sbmy_in_call(c));
+    if (c->socket.tells)
+        tell_socket(c);
+    atomic_store_explicit(&c->busy, true, memory_order_release);
+}
+
+int sbmy_call_begin(struct sbmy_conn *c, struct sb_err *err)
+{
+    if (!c->my || c->state != SBMY_USABLE || c->bulk ||
+        atomic_load_explicit(&c->canceled, memory_order_relaxed))
+        return refused(c, err);
+    sbmy_thread();
+    sbmy_call_resume(c);
+    return 0;
+}
+
+int sbmy_call_end_own(struct sbmy_conn *c, int rc)
+{
+    assert(sbmy_in_call(c) && !c->apart);
+    atomic_store_explicit(&c->busy, false, memory_order_release);
+    return rc;
+}
+
+int sbmy_call_end(struct sbmy_conn *c, int rc)
+{
+    check_socket(c);
+    return sbmy_call_end_own(c, rc);
+}
+
+void sbmy_apart_begin(struct sbmy_conn *c)
+{
+    assert(!c->apart);
+    sbmy_thread();
+    if (c->socket.tells)
+        tell_socket(c);
+    c->apart = true;
+}
+
+void sbmy_apart_end(struct sbmy_conn *c)
+{
+    assert(c->apart);
+    check_socket(c);
+    c->apart = false;
 }

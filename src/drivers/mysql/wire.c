@@ -6,7 +6,7 @@
 // answers are read, so the library's own buffer is empty then. The library
 // prepares and closes the statements.
 //
-// COM_STMT_EXECUTE is the only packet sent; answer.c parses the answer.
+// COM_STMT_EXECUTE is the only packet sent; protocol.c parses the answer.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,6 +16,11 @@
 // Rows and columns of an answer.
 
 #define CR_MALFORMED 2027
+
+static uint8_t *wire_in(const struct sbmy_wire *w)
+{
+    return (uint8_t *)w->in.data;
+}
 
 static int malformed(struct sbmy_conn *c, struct sb_err *err)
 {
@@ -39,8 +44,7 @@ static const uint8_t *definitions(const struct sbmy_conn *c)
 {
     const struct sbmy_wire *w = &c->wire;
 
-    return w->answer.columns ? sbmy_wire_in(w) + w->answer.columns
-                             : c->stmt->defs;
+    return w->answer.columns ? wire_in(w) + w->answer.columns : c->stmt->defs;
 }
 
 static bool shapes_of_library(
@@ -102,7 +106,7 @@ static int decode_columns(struct sbmy_conn *c, struct sb_err *err)
 // is joined by overwriting the headers in between.
 static const uint8_t *whole_row(struct sbmy_wire *w, size_t *len)
 {
-    uint8_t *in = sbmy_wire_in(w), *row = in + w->row + SBMY_HEAD, *next;
+    uint8_t *in = wire_in(w), *row = in + w->row + SBMY_HEAD, *next;
     size_t part = sbmy_get24(in + w->row);
 
     *len = part;
@@ -114,7 +118,7 @@ static const uint8_t *whole_row(struct sbmy_wire *w, size_t *len)
         next += SBMY_HEAD + part;
     }
     w->row = (size_t)(next - in);
-    // Otherwise answer.c has counted a row that did not arrive.
+    // Otherwise protocol.c has counted a row that did not arrive.
     assert(w->row <= w->in.len);
     return row;
 }
@@ -468,11 +472,10 @@ static int receive_answer(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
             sbmy_socket_hang_up(c);
             return sbmy_no_memory(err);
         }
-        if (a->want > w->in.len &&
-            !sbmy_socket_receive(&c->socket, sbmy_wire_in(w), &w->in.len,
-                a->want, w->in.cap - 1))
+        if (a->want > w->in.len && !sbmy_socket_receive(&c->socket, wire_in(w),
+                                       &w->in.len, a->want, w->in.cap - 1))
             return lost_receiving(c, err);
-        step = sbmy_answer_read(a, sbmy_wire_in(w), w->in.len);
+        step = sbmy_answer_read(a, wire_in(w), w->in.len);
     } while (step == SBMY_STEP_MORE);
     return step == SBMY_STEP_BAD ? lost_by_malformed(c, err) : 0;
 }
@@ -483,8 +486,7 @@ static int server_error(struct sbmy_conn *c, struct sb_err *err)
     struct sbmy_problem e = { 0 };
     char text[400];
 
-    sbmy_problem_read(
-        sbmy_wire_in(w) + w->answer.error, w->answer.error_len, &e);
+    sbmy_problem_read(wire_in(w) + w->answer.error, w->answer.error_len, &e);
     snprintf(
         text, sizeof(text), "%.*s", (int)(e.len < 399 ? e.len : 399), e.text);
     return sbmy_fail_with(c, e.native, e.state, text, err);
@@ -528,7 +530,7 @@ static int keep_defs(
 
     if (!defs)
         return sbmy_no_memory(err);
-    memcpy(defs, sbmy_wire_in(w) + w->answer.columns, len);
+    memcpy(defs, wire_in(w) + w->answer.columns, len);
     p->defs = defs;
     p->defs_len = len;
     p->ndefs = w->answer.nfields;
@@ -562,7 +564,7 @@ static int begin_result(struct sbmy_conn *c, struct sbmy_stmt *p,
 
     assert(a->at <= w->in.len);
     if (!(a->status & SBMY_MORE_RESULTS) && w->in.len > a->at)
-        hang_up_on(c, sbmy_wire_in(w) + a->at, w->in.len - a->at);
+        hang_up_on(c, wire_in(w) + a->at, w->in.len - a->at);
     if (a->file)
         return refuse_file(c, err);
     if (a->error)
