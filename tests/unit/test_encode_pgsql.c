@@ -6,7 +6,7 @@
 
 #include "check.h"
 #include "drivers/pgsql/binary.h"
-#include "drivers/pgsql/errors.h"
+#include "drivers/pgsql/internal.h"
 
 static const char *double_text(double d)
 {

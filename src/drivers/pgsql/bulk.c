@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "drivers/pgsql/binary.h"
 #include "drivers/pgsql/internal.h"
 
 #define SEND_BYTES (128u * 1024)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "drivers/pgsql/errors.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/err.h"
+#include "drivers/pgsql/binary.h"
 #include "drivers/pgsql/internal.h"
 
 // The first entry whose text the SQLSTATE begins with. States:

@@ -4,6 +4,14 @@
 #include "drivers/pgsql/internal.h"
 #include "kit/sock.h"
 
+#define COUNTERS                                                        \
+    "xact_commit,xact_rollback,tup_returned,tup_fetched,tup_inserted,"  \
+    "tup_updated,tup_deleted,blks_read,blks_hit,temp_bytes,deadlocks,"  \
+    "numbackends,connections_active,connections_idle_in_transaction,"   \
+    "connections_waiting_for_lock,locks_waiting,wal_records,wal_bytes," \
+    "wal_fpi,wal_buffers_full,checkpoints_timed,checkpoints_req,"       \
+    "buffers_checkpoint,buffers_clean,buffers_backend"
+
 // Counters of the server: views of its statistics. The columns are read as the
 // server has them, so that new ones appear without a change here.
 
@@ -338,5 +346,5 @@ const struct sb_info_ops pgsql_info_ops = {
     // what it had counted after half a second, and the file of the collector
     // was half a second old.
     .counters_delay = UINT64_C(1000000000),
-    .counters_default = PGSQL_COUNTERS,
+    .counters_default = COUNTERS,
 };

@@ -9,8 +9,6 @@
 #include <stdatomic.h>
 
 #include "db/driver.h"
-#include "drivers/pgsql/binary.h"
-#include "drivers/pgsql/errors.h"
 #include "kit/buf.h"
 
 struct pgsql_opts {
@@ -28,6 +26,15 @@ struct pgsql_opts {
 };
 
 extern const char *const pgsql_sslmodes[];
+
+// SQLSTATEs that the driver handles or reports itself.
+#define PGSQL_CANCELED      "57014"
+#define PGSQL_NO_STATEMENT  "26000"
+#define PGSQL_DUP_STATEMENT "42P05"
+#define PGSQL_NO_TABLE      "42P01"
+#define PGSQL_LOST          "08006"
+#define PGSQL_ROLLED_BACK   "40000"
+#define PGSQL_VIOLATION     "08P01"
 
 // Maximum number of statements in which the server cannot infer types; others
 // are restarted each time that they are prepared in a transaction.
@@ -205,22 +212,44 @@ int pgsql_env_init(
     struct sb_driver_env *env, const void *opts, struct sb_err *err);
 void pgsql_env_done(struct sb_driver_env *env);
 
-// dial.c
-
-// Connects c->db, until the connect timeout or a cancel. If the queue of the
-// server's Unix socket is full, it tries again. 0 or SB_E*; c->db is then to be
-// finished, if it is not NULL.
-int pgsql_dial(
-    struct pgsql_conn *c, const struct pgsql_target *t, struct sb_err *err);
-
 // conn.c
 PGTransactionStatusType pgsql_transaction(const struct pgsql_conn *c);
 extern const struct sb_generic_ops pgsql_generic_ops;
 
-// cancel.c: as sb_generic_ops.cancel.
-void pgsql_cancel(struct sb_conn *conn);
-
 // errors.c
+
+// Returns SB_ERESTART, SB_EIGNORE, SB_ELOST or SB_EQUERY for a SQLSTATE and its
+// text.
+int pgsql_classify(const char *state, const char *text);
+
+// Returns a hint for the user; NULL: none.
+const char *pgsql_hint(const char *state, const char *text);
+
+// True if a table was altered since the statement was prepared, so that it has
+// other result columns now. routine: the function of the server's source.
+bool pgsql_plan_changed(
+    const char *state, const char *text, const char *routine);
+
+// True for errors of statements whose parameters have types that the server
+// cannot infer.
+bool pgsql_types_missing(const char *state);
+
+// True for errors of servers that do not support a command or one of its
+// options, such as PostgreSQL-compatible servers.
+bool pgsql_not_known(const char *state);
+
+// Copies a message as one line, without blanks at its end. Returns the length.
+// out is truncated to size and NUL-terminated.
+size_t pgsql_one_line(const char *text, char *out, size_t size);
+// The same for a message of libpq. Its lines are sentences or messages, not all
+// of which end with a full stop.
+size_t pgsql_sentences(const char *text, char *out, size_t size);
+
+// Removes the SQLSTATE and the line LOCATION from messages of the server that
+// libpq formatted with PQERRORS_VERBOSE: "FATAL:  53300: sorry, too many
+// clients already". Stores the last SQLSTATE in `state`, which does not change
+// if there is none.
+void pgsql_take_state(char *text, char state[6]);
 
 // True if the connection is lost.
 bool pgsql_gone(const struct pgsql_conn *c);
@@ -251,10 +280,6 @@ int pgsql_no_memory(struct sb_err *err);
 // Receives all results of what was sent, and keeps the last one in c->result.
 // If one of them is an error, returns it and keeps none.
 int pgsql_collect(struct pgsql_conn *c, struct sb_err *err);
-// Ends a COPY that a text statement started. While it lasts, libpq returns no
-// other result. If it cannot be ended, the connection is closed: SB_ELOST.
-int pgsql_leave_copy(
-    struct pgsql_conn *c, ExecStatusType status, struct sb_err *err);
 #ifdef LIBPQ_HAS_PIPELINING
 // Discards the results up to the last sync of a pipeline. Two NULLs in a row
 // mean that there are no more. Without BEGIN, the server commits at the sync:
@@ -285,29 +310,17 @@ const char *pgsql_column(
     struct sb_conn *conn, struct sb_result *res, uint32_t i);
 void pgsql_free_result(struct sb_conn *conn, struct sb_result *res);
 
-// query.c
-extern const struct sb_sql_ops pgsql_sql_ops;
+// stmt.c
 
-// prepare.c
-
-// True if SQL texts are sent instead of prepared statements.
-bool pgsql_text_only(const struct pgsql_conn *c);
-// Keeps the types (enum sb_sql_type) of the n parameters that are bound.
-int pgsql_prepare_types(struct pgsql_stmt *st, const uint8_t *bound, uint32_t n,
-    struct sb_err *err);
-// Prepares the statement. Returns 0 or SB_E*.
-int pgsql_prepare_send(
-    struct pgsql_conn *c, struct pgsql_stmt *st, struct sb_err *err);
 // True if the same statement can be executed after err, the last error. Either
 // a table was altered: the statements are prepared again when they are used.
 // Or the connection does not have exclusive use of the server's prepared
 // statements: from then on, SQL texts are sent, which is logged once.
 bool pgsql_stmt_lost(struct pgsql_conn *c, const struct sb_err *err);
-// Deallocates the server's statement later.
-void pgsql_close_later(struct pgsql_conn *c, const struct pgsql_stmt *st);
-
-// stmt.c
-
+int pgsql_query(struct sb_conn *conn, const char *sql, size_t len,
+    struct sb_result *res, struct sb_err *err);
+size_t pgsql_quote(
+    struct sb_conn *conn, const char *text, size_t len, char *out, size_t size);
 int pgsql_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
     size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err);
 int pgsql_execute(struct sb_conn *conn, struct sb_stmt *stmt,
@@ -318,8 +331,6 @@ void pgsql_close(struct sb_conn *conn, struct sb_stmt *stmt);
 // *err filled after an error.
 const char *pgsql_terminated(
     struct pgsql_conn *c, const char *sql, size_t len, struct sb_err *err);
-// Returns true if backslashes in plain literals are escapes.
-bool pgsql_escapes(const struct pgsql_conn *c);
 uint32_t pgsql_scan(const struct sb_conn *conn);
 // Sends a statement with its values. Returns 0 or SB_E*.
 int pgsql_send_stmt(struct pgsql_conn *c, const struct pgsql_stmt *st,
@@ -369,15 +380,6 @@ int pgsql_pipeline_end(struct sb_conn *conn, struct sb_err *err);
 extern const struct sb_bulk_ops pgsql_bulk_ops;
 
 // info.c
-
-#define PGSQL_COUNTERS                                                  \
-    "xact_commit,xact_rollback,tup_returned,tup_fetched,tup_inserted,"  \
-    "tup_updated,tup_deleted,blks_read,blks_hit,temp_bytes,deadlocks,"  \
-    "numbackends,connections_active,connections_idle_in_transaction,"   \
-    "connections_waiting_for_lock,locks_waiting,wal_records,wal_bytes," \
-    "wal_fpi,wal_buffers_full,checkpoints_timed,checkpoints_req,"       \
-    "buffers_checkpoint,buffers_clean,buffers_backend"
-
 extern const struct sb_info_ops pgsql_info_ops;
 
 #endif

@@ -1,5 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "drivers/pgsql/binary.h"
 #include "drivers/pgsql/internal.h"
+
+static const struct sb_sql_ops sql_ops = {
+    .query = pgsql_query,
+    .prepare = pgsql_prepare,
+    .execute = pgsql_execute,
+    .close = pgsql_close,
+    .scan = pgsql_scan,
+    .fetch = pgsql_fetch,
+    .column = pgsql_column,
+    .free_result = pgsql_free_result,
+    .quote = pgsql_quote,
+#ifdef LIBPQ_HAS_PIPELINING
+    .pipeline_send = pgsql_pipeline_send,
+    .pipeline_receive = pgsql_pipeline_receive,
+    .pipeline_end = pgsql_pipeline_end,
+#endif
+};
 
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,
@@ -17,7 +35,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .conn_size = sizeof(struct pgsql_conn),
     .stmt_size = sizeof(struct pgsql_stmt),
     .generic = &pgsql_generic_ops,
-    .sql = &pgsql_sql_ops,
+    .sql = &sql_ops,
     .bulk = &pgsql_bulk_ops,
     .info = &pgsql_info_ops,
     .loop_users = 8,

@@ -30,7 +30,9 @@ static bool end_copy(struct pgsql_conn *c, ExecStatusType status)
     }
 }
 
-int pgsql_leave_copy(
+// Ends a COPY that a text statement started. While it lasts, libpq returns no
+// other result. If it cannot be ended, the connection is closed: SB_ELOST.
+static int leave_copy(
     struct pgsql_conn *c, ExecStatusType status, struct sb_err *err)
 {
     static const struct pgsql_problem problem = {
@@ -71,7 +73,7 @@ static int take_result(
     case PGRES_COPY_OUT:
     case PGRES_COPY_IN:
     case PGRES_COPY_BOTH:
-        lost = pgsql_leave_copy(c, status, rc ? NULL : err);
+        lost = leave_copy(c, status, rc ? NULL : err);
         rc = rc ? rc : lost;
         break;
     default:
@@ -120,7 +122,7 @@ int pgsql_drain(struct pgsql_conn *c, struct sb_err *err)
         if (status == PGRES_FATAL_ERROR && !c->failed && rc == 0)
             rc = pgsql_fail(c, r, err);
         PQclear(r);
-        pgsql_leave_copy(c, status, NULL);
+        leave_copy(c, status, NULL);
         if (status == PGRES_PIPELINE_SYNC)
             break;
     }

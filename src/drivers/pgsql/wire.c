@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "drivers/pgsql/binary.h"
 #include "drivers/pgsql/internal.h"
 #include "kit/clock.h"
 #include "kit/sock.h"
