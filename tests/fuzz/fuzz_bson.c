@@ -74,8 +74,8 @@ const uint8_t *sbmo_reply(struct sb_conn *from, size_t *len)
     abort();
 }
 
-int sbmo_transaction(struct sb_conn *on, enum sbmo_doc_step step,
-    const uint8_t *options, size_t len, struct sb_err *err)
+int sbmo_transaction(struct sb_conn *on, const struct sbmo_doc_transaction *t,
+    struct sb_err *err)
 {
     abort();
 }

@@ -122,14 +122,14 @@ const uint8_t *sbmo_reply(struct sb_conn *conn, size_t *len)
     return reply->data;
 }
 
-int sbmo_transaction(struct sb_conn *conn, enum sbmo_doc_step step,
-    const uint8_t *options, size_t len, struct sb_err *err)
+int sbmo_transaction(struct sb_conn *conn, const struct sbmo_doc_transaction *t,
+    struct sb_err *err)
 {
     struct fake_documents *f = &fake_mongodb;
     struct sb_result res;
 
-    f->body = options;
-    add_to(f->steps, sizeof(f->steps), "step(%d,%zu) ", (int)step, len);
+    f->body = t->options;
+    add_to(f->steps, sizeof(f->steps), "step(%d,%zu) ", t->step, t->len);
     return give(next(), &res, err);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/err.h"
 #include "check.h"
-#include "drivers/mongodb/errors.h"
+#include "drivers/mongodb/internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -8,7 +8,6 @@
 
 #include "db/driver.h"
 #include "drivers/mongodb/internal.h"
-#include "drivers/mongodb/kinds.h"
 
 #define NONE  SB_RESULT_NONE
 #define ROWS  SB_RESULT_ROWS

@@ -17,7 +17,8 @@ int sbmo_doc_ready(struct sb_con *con)
     return con ? con->host->ready(con, &sb_driver) : SB_EUSAGE;
 }
 
-int sbmo_doc_fail(struct sb_con *con, const struct sb_err *err)
+// Sets the error of the connection, which is not counted, and returns its code.
+static int fail_con(struct sb_con *con, const struct sb_err *err)
 {
     return con->host->fail(con, NULL, NULL, err);
 }
@@ -30,7 +31,7 @@ int sbmo_doc_usage(struct sb_con *con, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(err.msg, sizeof(err.msg), fmt, ap);
     va_end(ap);
-    return sbmo_doc_fail(con, &err);
+    return fail_con(con, &err);
 }
 
 int sbmo_doc_no_memory(struct sb_con *con)
@@ -38,7 +39,7 @@ int sbmo_doc_no_memory(struct sb_con *con)
     struct sb_err err = { 0 };
 
     sbmo_no_memory(&err);
-    return sbmo_doc_fail(con, &err);
+    return fail_con(con, &err);
 }
 
 int sbmo_doc_check(struct sb_con *con, const uint8_t *body, size_t len)
@@ -165,10 +166,7 @@ static const char *const steps[] = { "begin", "commit", "abort" };
 static int run_step(
     struct sb_conn *conn, void *arg, struct sb_result *res, struct sb_err *err)
 {
-    const struct sbmo_doc_transaction *t = arg;
-
-    return sbmo_transaction(
-        conn, (enum sbmo_doc_step)t->step, t->options, t->len, err);
+    return sbmo_transaction(conn, arg, err);
 }
 
 static char *text_of_step(struct sb_conn *conn, void *arg, size_t *len)
@@ -273,7 +271,7 @@ int sbmo_doc_from_json(struct sb_con *con, const char *json, size_t len,
 
     *out_len = 0;
     *out = sbmo_from_json(json, len, out_len, &err);
-    return *out ? 0 : sbmo_doc_fail(con, &err);
+    return *out ? 0 : fail_con(con, &err);
 }
 
 int sbmo_doc_to_json(struct sb_con *con, const uint8_t *doc, size_t len,
@@ -287,7 +285,7 @@ int sbmo_doc_to_json(struct sb_con *con, const uint8_t *doc, size_t len,
         return sbmo_doc_usage(
             con, "the %zu bytes given are not a BSON document", len);
     *out = sbmo_to_json(doc, len, out_len, &err);
-    return *out ? 0 : sbmo_doc_fail(con, &err);
+    return *out ? 0 : fail_con(con, &err);
 }
 
 void sbmo_doc_free(void *memory)

@@ -18,7 +18,6 @@ struct sbmo_conn *sbmo_doc_conn(const struct sb_con *con);
 // the server. The current result stays. 0 or SB_EUSAGE.
 int sbmo_doc_ready(struct sb_con *con);
 // Set the error of the connection, which is not counted, and return its code.
-int sbmo_doc_fail(struct sb_con *con, const struct sb_err *err);
 int sbmo_doc_usage(struct sb_con *con, const char *fmt, ...) SB_PRINTF(2, 3);
 int sbmo_doc_no_memory(struct sb_con *con);
 // Checks that the command is framed and has a name. 0 or SB_EUSAGE.

@@ -11,9 +11,6 @@
 
 #include "db/driver.h"
 #include "drivers/mongodb/bson.h"
-#include "drivers/mongodb/errors.h"
-#include "drivers/mongodb/kinds.h"
-#include "drivers/mongodb/mongodb.ffi.h"
 #include "kit/buf.h"
 #include "kit/spin.h"
 
@@ -32,7 +29,6 @@ struct sbmo_opts {
 
 extern const char *const sbmo_switches[];
 extern const char *const sbmo_read_concerns[];
-extern const char *const sbmo_preferences[];
 
 // The options that a command is sent with; see struct sbmo_conn.
 #define SBMO_WITH_READ    1u
@@ -58,6 +54,44 @@ struct sbmo_env {
     bool unacknowledged; // w: 0
     int32_t connect_ms;
     uint64_t selection_ns; // how long to look for a server; 0: once
+};
+
+// Properties of a command, which depend on its name and some fields.
+
+// How the library sends the command.
+enum sbmo_way {
+    SBMO_READ,  // to the server for reads; retried once after a lost connection
+    SBMO_WRITE, // to the server for writes
+    SBMO_READWRITE, // the same, for an aggregate that ends with $out or $merge
+    SBMO_OTHER,     // to the primary, once
+};
+
+// Where the answer is.
+enum sbmo_shape {
+    SBMO_REPLY,  // the reply itself
+    SBMO_CURSOR, // documents of a cursor
+    SBMO_VALUES, // an array, "values"
+    SBMO_COUNT,  // "n" of the reply
+};
+
+struct sbmo_kind {
+    const char *name;
+    enum sbmo_way way;
+    enum sbmo_shape shape;
+    int result;                       // enum sb_result_kind
+    const char *writes;               // the field with its statements, or NULL
+    bool read_concern, write_concern; // supports one
+};
+
+struct sbmo_command {
+    const struct sbmo_kind *kind;
+    const char *name;                         // of the command
+    bool own_read_concern, own_write_concern; // the command has one
+    bool multi;    // changes many documents with one statement
+    bool tailable; // its cursor never ends
+    uint32_t statements;
+    int64_t batch;  // requested size, 0: none
+    const char *db; // "$db", or NULL
 };
 
 struct sbmo_result {
@@ -155,8 +189,6 @@ extern const struct sb_generic_ops sbmo_generic_ops;
 int sbmo_begin(struct sbmo_conn *c, struct sb_err *err);
 void sbmo_end(struct sbmo_conn *c);
 
-// wait.c
-
 // Whether a timeout of the library in ms limits a wait; if not, it is negative
 // or very long.
 bool sbmo_is_limit(int32_t ms);
@@ -206,6 +238,36 @@ int sbmo_stream_socket(const struct sbmo_conn *c);
 
 // errors.c
 
+// Server numbers for errors that have no number in the client library.
+#define SBMO_HOST_UNREACHABLE 6
+#define SBMO_HOST_NOT_FOUND   7
+#define SBMO_AUTH_FAILED      18
+#define SBMO_NETWORK_TIMEOUT  89
+#define SBMO_NO_SERVER        133
+#define SBMO_SOCKET           9001
+
+// SB_E* for an error number of a server.
+int sbmo_classify(int native);
+// A hint for the user, or "".
+const char *sbmo_hint(int native);
+
+// An error that a reply reports.
+struct sbmo_complaint {
+    int native;       // 0: no error
+    const char *text; // len bytes
+    size_t len;
+    const char *name;   // codeName, or ""
+    uint32_t others;    // number of errors of further statements
+    bool write_concern; // applied, but not acknowledged as requested
+    bool transient;     // the transaction or the command may be retried
+    bool unknown;       // unknown whether the commit was applied
+    bool retryable;     // the write may be sent again
+};
+// Looks for an error of the command, of its statements, and of the write
+// concern, in this order. False if there is no error.
+bool sbmo_read_complaint(
+    struct sbmo_complaint *c, const uint8_t *reply, size_t len);
+
 // Fills err with the library's error, or with the server's if there is a reply
 // (NULL: none). Returns the code.
 int sbmo_fail(struct sbmo_conn *c, const bson_error_t *e, const bson_t *reply,
@@ -219,6 +281,8 @@ int sbmo_no_memory(struct sb_err *err);
 
 // command.c
 
+// False if body is not a document with at least one field.
+bool sbmo_look(struct sbmo_command *c, const uint8_t *body, size_t len);
 // A document whose first key is the name of the command. "$db" in it selects a
 // database other than the connection's. *res is filled as by query(): ROWS for
 // commands that read (nrows: documents, all of which have arrived), WRITE for
@@ -265,10 +329,10 @@ extern const struct sb_sql_ops sbmo_sql_ops;
 int sbmo_sessions_init(struct sbmo_conn *c, struct sb_err *err);
 void sbmo_sessions_done(struct sbmo_conn *c);
 // Begins, commits or aborts a transaction on the connection's session; commands
-// between BEGIN and COMMIT or ABORT are part of it. options: a document for
-// BEGIN, or NULL.
-int sbmo_transaction(struct sb_conn *conn, enum sbmo_doc_step step,
-    const uint8_t *options, size_t len, struct sb_err *err);
+// between the begin and the end are part of it.
+struct sbmo_doc_transaction;
+int sbmo_transaction(struct sb_conn *conn, const struct sbmo_doc_transaction *t,
+    struct sb_err *err);
 int sbmo_abort(struct sbmo_conn *c, struct sb_err *err);
 
 // json.c

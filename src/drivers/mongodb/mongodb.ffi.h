@@ -126,7 +126,7 @@ SB_FFI int sbmo_doc_to_json(struct sb_con *con, const uint8_t *doc, size_t len,
 SB_FFI void sbmo_doc_free(void *memory);
 
 // A function of Lua's C API, for api.symbol(): adds the functions that write
-// and read BSON to a table, which lua_bson.h describes.
+// and read BSON to a table, which lua_bson.c describes.
 struct lua_State;
 SB_FFI int sbmo_lua_bson(struct lua_State *L);
 

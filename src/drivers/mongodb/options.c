@@ -10,7 +10,7 @@ const char *const sbmo_switches[] = { "default", "off", "on", "0", "1", "false",
     "true", "no", "yes", NULL };
 const char *const sbmo_read_concerns[] = { "default", "local", "available",
     "majority", "linearizable", "snapshot", NULL };
-const char *const sbmo_preferences[] = { "default", "primary",
+static const char *const preferences[] = { "default", "primary",
     "primaryPreferred", "secondary", "secondaryPreferred", "nearest", NULL };
 
 static const struct sb_opt opts[] = {
@@ -80,7 +80,7 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sbmo_opts, read_preference),
         .def = "default",
-        .choices = sbmo_preferences,
+        .choices = preferences,
         .help =
             "read preference: which servers of a replica set receive reads; "
             "default: the URL's, or primary" },

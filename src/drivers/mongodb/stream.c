@@ -65,9 +65,9 @@ static void wrap(void *arg)
 }
 
 // Returns a stream on top of `base`, or NULL with *error; then `base` is gone.
-static mongoc_stream_t *sbmo_encrypt(struct sbmo_conn *c, mongoc_stream_t *base,
-    const mongoc_uri_t *uri, const mongoc_host_list_t *host,
-    bson_error_t *error)
+static mongoc_stream_t *encrypt_stream(struct sbmo_conn *c,
+    mongoc_stream_t *base, const mongoc_uri_t *uri,
+    const mongoc_host_list_t *host, bson_error_t *error)
 {
     struct wrap w = {
         .base = base, .host = host->host, .options = options_of(uri)
@@ -100,9 +100,9 @@ bool sbmo_is_encrypted(const mongoc_uri_t *uri)
     return mongoc_uri_get_tls(uri);
 }
 
-mongoc_stream_t *sbmo_encrypt(struct sbmo_conn *c, mongoc_stream_t *base,
-    const mongoc_uri_t *uri, const mongoc_host_list_t *host,
-    bson_error_t *error)
+static mongoc_stream_t *encrypt_stream(struct sbmo_conn *c,
+    mongoc_stream_t *base, const mongoc_uri_t *uri,
+    const mongoc_host_list_t *host, bson_error_t *error)
 {
     bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
         "%s: this client library was built without TLS", host->host_and_port);
@@ -752,8 +752,9 @@ static mongoc_stream_t *open_stream(struct sbmo_conn *c,
     // A cancel before this line may not have found the socket in the list.
     if (sbmo_canceled(c))
         shutdown(fd, SHUT_RDWR);
-    return sbmo_is_encrypted(uri) ? sbmo_encrypt(c, &s->base, uri, host, error)
-                                  : &s->base;
+    return sbmo_is_encrypted(uri)
+               ? encrypt_stream(c, &s->base, uri, host, error)
+               : &s->base;
 }
 
 // The library repeats a hello that failed, under the lock of its topology. If

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "drivers/mongodb/internal.h"
+#include "drivers/mongodb/mongodb.ffi.h"
 
 // Maximum tries of a commit whose outcome is unknown.
 #define COMMITS 3
@@ -250,8 +251,8 @@ int sbmo_abort(struct sbmo_conn *c, struct sb_err *err)
     return sbmo_fail(c, &e, NULL, err);
 }
 
-int sbmo_transaction(struct sb_conn *conn, enum sbmo_doc_step step,
-    const uint8_t *options, size_t len, struct sb_err *err)
+int sbmo_transaction(struct sb_conn *conn, const struct sbmo_doc_transaction *t,
+    struct sb_err *err)
 {
     struct sbmo_conn *c = sbmo_own(conn);
     int rc = sbmo_begin(c, err);
@@ -260,9 +261,9 @@ int sbmo_transaction(struct sb_conn *conn, enum sbmo_doc_step step,
         return rc;
     sbmo_result_clear(&c->result);
     c->has_reply = false;
-    switch (step) {
+    switch ((enum sbmo_doc_step)t->step) {
     case SBMO_DOC_BEGIN:
-        rc = begin(c, options, len, err);
+        rc = begin(c, t->options, t->len, err);
         break;
     case SBMO_DOC_COMMIT:
         rc = commit(c, err);

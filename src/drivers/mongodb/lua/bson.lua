@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Converts Lua values to BSON and back. The functions are in C (lua_bson.h
+-- Converts Lua values to BSON and back. The functions are in C (lua_bson.c
 -- describes the fields they use), because compiling them would take a trace for
 -- each shape of a document.
 
 local api = ...
 
 local bson = {
-   codes = {}, -- metatable -> type of BSON, or a code of lua_bson.h
+   codes = {}, -- metatable -> type of BSON, or a code of lua_bson.c
    order = setmetatable({}, { __mode = "k" }), -- ordered document -> its keys
    array = {}, -- metatable of arrays
    module = api.module, collect_often = api.collect_often

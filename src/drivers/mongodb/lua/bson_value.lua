@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The functions that lua_read.c and lua_write.c call for rare values.
+-- The functions that lua_bson.c calls for rare values.
 
 local api = ...
 local ffi = require("ffi")
