@@ -509,7 +509,8 @@ struct sb_driver {
     const struct sb_bulk_ops *bulk;
     const struct sb_info_ops *info;
     // The source of the driver's Lua module, and C declarations for it
-    // (sysbench calls ffi.cdef() with them); NULL: none.
+    // (sysbench calls ffi.cdef() with them; see SB_DRIVER_DECLARE()); NULL:
+    // none.
     const char *lua, *lua_declarations;
     // Further modules, for api.module(); the last one has no name. NULL: none.
     const struct sb_driver_lua *lua_modules;
@@ -526,6 +527,13 @@ struct sb_driver {
 #endif
 
 extern SB_DRIVER_EXPORT const struct sb_driver sb_driver;
+
+// Declares the structs and functions that the driver's Lua module uses, for C
+// and as the text `name`, for lua_declarations. The text has the words of the
+// source: no macro is replaced in it, so SB_FFI is before the definitions of
+// the functions.
+#define SB_DRIVER_DECLARE(name, ...) \
+    __VA_ARGS__ static const char name[] = #__VA_ARGS__
 
 // The options of a driver, for scripts that read them while the driver is not
 // loaded. A source file with the table and SB_DRIVER_OPTIONS() is linked into

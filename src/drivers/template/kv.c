@@ -18,7 +18,20 @@
 
 #include "db/driver.h"
 #include "db/sql.ffi.h"
-#include "kv.ffi.h"
+
+// Declarations for C and for the Lua module ----------------------------------
+
+SB_DRIVER_DECLARE(
+    declarations,
+    struct kv_args {
+        const char *key, *value;
+        uint64_t version; // set(): expected, 0: any; get(): of the value
+        uint32_t n;       // scan(): the maximum, then the number of keys
+    };
+    // Make calls on the connection; args: struct kv_args. 0 or SB_E*.
+    int kv_get(struct sb_con *con, void *args);
+    int kv_set(struct sb_con *con, void *args);
+    int kv_scan(struct sb_con *con, void *args););
 
 // The store, which all connections share -------------------------------------
 
@@ -202,21 +215,21 @@ static char *text(struct sb_conn *conn, void *arg, size_t *len)
     return strdup(((struct kv_args *)arg)->key);
 }
 
-int kv_get(struct sb_con *con, void *args)
+SB_FFI int kv_get(struct sb_con *con, void *args)
 {
     const struct sb_own_call call = { &sb_driver, "get", "get", SB_OWN_READ,
         do_get, text, args };
     return con->host->call(con, &call);
 }
 
-int kv_set(struct sb_con *con, void *args)
+SB_FFI int kv_set(struct sb_con *con, void *args)
 {
     const struct sb_own_call call = { &sb_driver, "set", "set", SB_OWN_WRITE,
         do_set, text, args };
     return con->host->call(con, &call);
 }
 
-int kv_scan(struct sb_con *con, void *args)
+SB_FFI int kv_scan(struct sb_con *con, void *args)
 {
     const struct sb_own_call call = { &sb_driver, "scan", "scan", SB_OWN_READ,
         do_scan, text, args };
@@ -224,11 +237,6 @@ int kv_scan(struct sb_con *con, void *args)
 }
 
 // Lua ------------------------------------------------------------------------
-
-static const char declarations[] =
-    "struct kv_args { const char *key, *value; uint64_t version; uint32_t n; };"
-    "int kv_get(struct sb_con *, void *); int kv_set(struct sb_con *, void *);"
-    "int kv_scan(struct sb_con *, void *);";
 
 static const char lua[] =
     "local lib, driver, api = ...\n"

@@ -11,8 +11,8 @@
 // connection.
 #include <stdlib.h>
 
+#include "base/export.h"
 #include "db/driver.h"
-#include "template.ffi.h"
 
 // Options --------------------------------------------------------------------
 //
@@ -287,11 +287,14 @@ static const struct sb_info_ops info_ops = {
 // A driver can offer functions that the SQL API does not cover by a Lua module,
 // sysbench.driver.template. Its arguments are the C library that is built from
 // this file, the driver object, and the functions of the API for drivers. The C
-// functions that it calls are declared for it; they are listed in
-// template.ffi.h and exported. Omit all of this if there is nothing to add.
-// kv.c is a complete example.
+// functions that it calls are declared once, for C and for the module, and
+// exported by SB_FFI. Omit all of this if there is nothing to add. kv.c is a
+// complete example.
 
-int template_answer(int question)
+// An example: returns twice the number. Any thread.
+SB_DRIVER_DECLARE(declarations, int template_answer(int question););
+
+SB_FFI int template_answer(int question)
 {
     return question * 2;
 }
@@ -317,5 +320,5 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .bulk = NULL, // the core sends multi-row INSERTs
     .info = &info_ops,
     .lua = lua,
-    .lua_declarations = "int template_answer(int question);",
+    .lua_declarations = declarations,
 };
