@@ -46,7 +46,7 @@ static uint64_t count_primes(uint64_t limit)
     return n;
 }
 
-static int user_run(
+static int cpu_user_run(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     const struct cpu *t = w->data;
@@ -59,9 +59,9 @@ static int user_run(
     return 0;
 }
 
-static const struct sb_workload_ops cpu_ops = { .user_run = user_run };
+static const struct sb_workload_ops cpu_ops = { .user_run = cpu_user_run };
 
-static struct sb_workload *create(
+static struct sb_workload *cpu_create(
     const void *opts, const struct sb_run_opts *run, struct sb_err *err)
 {
     struct cpu *t = calloc(1, sizeof(*t));
@@ -75,20 +75,20 @@ static struct sb_workload *create(
     return &t->w;
 }
 
-static void destroy(struct sb_workload *w)
+static void cpu_destroy(struct sb_workload *w)
 {
     if (w)
         free(w->data);
 }
 
-static void describe(struct sb_workload *w, FILE *out)
+static void cpu_describe(struct sb_workload *w, FILE *out)
 {
     const struct cpu *t = w->data;
 
     fprintf(out, "Prime numbers limit: %" PRId64 "\n\n", t->o->max_prime);
 }
 
-static void final(void *w, const struct sb_report *r, FILE *out)
+static void cpu_final(void *w, const struct sb_report *r, FILE *out)
 {
     fprintf(out, "CPU speed:\n    events per second: %8.2f\n",
         sb__bench_rate(r, r->snap->c.completed));
@@ -99,8 +99,8 @@ const struct sb_builtin sb__bench_cpu = {
     .title = "CPU performance test",
     .opts = &cpu_opt_table,
     .opts_size = sizeof(struct cpu_opts),
-    .create = create,
-    .destroy = destroy,
-    .describe = describe,
-    .final = final,
+    .create = cpu_create,
+    .destroy = cpu_destroy,
+    .describe = cpu_describe,
+    .final = cpu_final,
 };

@@ -210,7 +210,8 @@ static void schedule_sync(
     }
 }
 
-static int event(struct sb__fileio *t, struct sb_user *u, struct sb_err *err)
+static int fileio_event(
+    struct sb__fileio *t, struct sb_user *u, struct sb_err *err)
 {
     struct sb__fileio_user *fu = u->data;
     struct sb__fileio_req q;
@@ -230,12 +231,12 @@ static int event(struct sb__fileio *t, struct sb_user *u, struct sb_err *err)
     return rc;
 }
 
-static int begin(struct sb_workload *w, struct sb_err *err)
+static int fileio_begin(struct sb_workload *w, struct sb_err *err)
 {
     return sb__fileio_open(w->data, err);
 }
 
-static int user_init(
+static int fileio_user_init(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     struct sb__fileio *t = w->data;
@@ -257,21 +258,21 @@ static int user_init(
     return 0;
 }
 
-static int user_run(
+static int fileio_user_run(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     struct sb__fileio_user *fu = u->data;
     int rc = 0;
 
     while (rc == 0 && sb_user_next(u) == 1)
-        rc = event(w->data, u, err);
+        rc = fileio_event(w->data, u, err);
     return rc ? rc : sb__fileio_queue_wait(w->data, fu->queue, u->rec, err);
 }
 
 // --file-fsync-end, done by the last user to end, when no user writes any
 // more. If that user ran no event, its syncs are counted in the recorder of
 // another user, whose thread has ended its loop.
-static int user_done(
+static int fileio_user_done(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     struct sb__fileio *t = w->data;
@@ -293,7 +294,7 @@ static int user_done(
     return rc;
 }
 
-static void user_free(struct sb_workload *w, struct sb_user *u)
+static void fileio_user_free(struct sb_workload *w, struct sb_user *u)
 {
     struct sb__fileio_user *fu = u->data;
 
@@ -305,19 +306,19 @@ static void user_free(struct sb_workload *w, struct sb_user *u)
     u->data = NULL;
 }
 
-static int end(struct sb_workload *w, struct sb_err *err)
+static int fileio_end(struct sb_workload *w, struct sb_err *err)
 {
     sb__fileio_close(w->data);
     return 0;
 }
 
 static const struct sb_workload_ops fileio_ops = {
-    .begin = begin,
-    .user_init = user_init,
-    .user_run = user_run,
-    .user_done = user_done,
-    .user_free = user_free,
-    .end = end,
+    .begin = fileio_begin,
+    .user_init = fileio_user_init,
+    .user_run = fileio_user_run,
+    .user_done = fileio_user_done,
+    .user_free = fileio_user_free,
+    .end = fileio_end,
 };
 
 static int find_mode(
@@ -353,7 +354,7 @@ static int configure(struct sb__fileio *t, struct sb_err *err)
     return rc;
 }
 
-static void destroy(struct sb_workload *w)
+static void fileio_destroy(struct sb_workload *w)
 {
     if (!w)
         return;
@@ -361,7 +362,7 @@ static void destroy(struct sb_workload *w)
     free(w->data);
 }
 
-static struct sb_workload *create(
+static struct sb_workload *fileio_create(
     const void *opts, const struct sb_run_opts *run, struct sb_err *err)
 {
     struct sb__fileio *t = calloc(1, sizeof(*t));
@@ -398,7 +399,7 @@ static void describe_syncs(const struct sb__fileio_opts *o, FILE *out)
         fprintf(out, "Calling fsync() at the end of test, Enabled.\n");
 }
 
-static void describe(struct sb_workload *w, FILE *out)
+static void fileio_describe(struct sb_workload *w, FILE *out)
 {
     const struct sb__fileio *t = w->data;
     const struct sb__fileio_opts *o = t->o;
@@ -433,7 +434,8 @@ static double mebibytes_rate(const struct sb_report *r, uint64_t bytes)
     return sb__bench_rate(r, bytes) / 1048576;
 }
 
-static void interval(void *w, const struct sb_report *r, double pct, FILE *out)
+static void fileio_interval(
+    void *w, const struct sb_report *r, double pct, FILE *out)
 {
     const struct sb_counters *c = &r->snap->c;
     double ms = pct > 0 ? sb_report_percentile(r, pct) / 1e6 : 0;
@@ -445,7 +447,7 @@ static void interval(void *w, const struct sb_report *r, double pct, FILE *out)
         sb__bench_rate(r, c->others), pct, sb_units_ms_decimals(ms, 3), ms);
 }
 
-static void final(void *w, const struct sb_report *r, FILE *out)
+static void fileio_final(void *w, const struct sb_report *r, FILE *out)
 {
     const struct sb_counters *c = &r->snap->c;
 
@@ -467,10 +469,10 @@ const struct sb_builtin sb__bench_fileio = {
     .title = "File I/O test",
     .opts = &fileio_opt_table,
     .opts_size = sizeof(struct sb__fileio_opts),
-    .create = create,
-    .destroy = destroy,
+    .create = fileio_create,
+    .destroy = fileio_destroy,
     .command = sb__fileio_command,
-    .describe = describe,
-    .interval = interval,
-    .final = final,
+    .describe = fileio_describe,
+    .interval = fileio_interval,
+    .final = fileio_final,
 };

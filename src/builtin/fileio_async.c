@@ -32,7 +32,7 @@ int sb__fileio_queue_built(struct sb_err *err)
     return 0;
 }
 
-static int refused(int no, struct sb_err *err)
+static int fileio_refused(int no, struct sb_err *err)
 {
     const char *why = no == ENOSYS || no == EINVAL ? "it requires Linux 5.6"
                       : no == EPERM || no == EACCES
@@ -83,7 +83,7 @@ int sb__fileio_queue_new(const struct sb__fileio *t,
     rc = io_uring_queue_init_params(1, &d->ring, &p);
     if (rc) {
         free_slots(d);
-        return refused(-rc, err);
+        return fileio_refused(-rc, err);
     }
     io_uring_ring_dontfork(&d->ring);
     *queue = d;

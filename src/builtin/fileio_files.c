@@ -39,9 +39,10 @@ static const struct {
 #define FLAGS (sizeof(flag_names) / sizeof(*flag_names))
 
 // Prints progress of a command; out may be NULL.
-static void print_progress(FILE *out, const char *fmt, ...) SB_PRINTF(2, 3);
+static void fileio_print_progress(FILE *out, const char *fmt, ...)
+    SB_PRINTF(2, 3);
 
-static void print_progress(FILE *out, const char *fmt, ...)
+static void fileio_print_progress(FILE *out, const char *fmt, ...)
 {
     va_list ap;
 
@@ -52,7 +53,7 @@ static void print_progress(FILE *out, const char *fmt, ...)
     va_end(ap);
 }
 
-static bool given(const struct sb__fileio_opts *o, const char *name)
+static bool fileio_given(const struct sb__fileio_opts *o, const char *name)
 {
     for (size_t i = 0; i < o->extra_flags.count; i++)
         if (strcmp(o->extra_flags.item[i], name) == 0)
@@ -81,13 +82,13 @@ int sb__fileio_flags(
 
 void sb__fileio_flags_text(const struct sb__fileio_opts *o, FILE *out)
 {
-    print_progress(out, "Extra file open flags: ");
+    fileio_print_progress(out, "Extra file open flags: ");
     if (o->extra_flags.count == 0)
-        print_progress(out, "(none)");
+        fileio_print_progress(out, "(none)");
     for (size_t k = 0; k < FLAGS; k++)
-        if (given(o, flag_names[k].name))
-            print_progress(out, "%s", flag_names[k].text);
-    print_progress(out, "\n");
+        if (fileio_given(o, flag_names[k].name))
+            fileio_print_progress(out, "%s", flag_names[k].text);
+    fileio_print_progress(out, "\n");
 }
 
 char *sb__fileio_buffer(size_t size)
@@ -174,7 +175,7 @@ static int map_file(struct sb__fileio *t, struct sb__fileio_file *f,
     return 0;
 }
 
-static int open_file(struct sb__fileio *t, int64_t i, struct sb_err *err)
+static int fileio_open_file(struct sb__fileio *t, int64_t i, struct sb_err *err)
 {
     bool readonly = t->mode == FILEIO_SEQRD || t->mode == FILEIO_RNDRD;
     int flags = t->open_flags | O_CLOEXEC | (readonly ? O_RDONLY : O_RDWR);
@@ -236,7 +237,7 @@ int sb__fileio_open(struct sb__fileio *t, struct sb_err *err)
 
     warn_of_truncation(t);
     for (int64_t i = 0; rc == 0 && i < t->o->num; i++)
-        rc = open_file(t, i, err);
+        rc = fileio_open_file(t, i, err);
     return rc;
 }
 
@@ -295,13 +296,13 @@ static int fill_file(struct prepare *p, int64_t i, struct sb_err *err)
     if (fstat(*fd, &st)) {
         rc = file_err("stat", name, "", err);
     } else if (st.st_size >= want && !p->t.validate) {
-        print_progress(p->out, "Reusing existing file %s\n", name);
+        fileio_print_progress(p->out, "Reusing existing file %s\n", name);
     } else {
         // Existing blocks may have no seal.
         int64_t from = p->t.validate ? 0
                                      : st.st_size - st.st_size % p->t.o->block;
 
-        print_progress(p->out, "%s file %s\n",
+        fileio_print_progress(p->out, "%s file %s\n",
             st.st_size == 0 ? "Creating"
             : from == 0     ? "Rewriting existing"
                             : "Extending existing",
@@ -320,9 +321,9 @@ static void written_text(const struct prepare *p, uint64_t ns)
     double s = (double)ns / 1e9;
 
     if (p->written == 0)
-        print_progress(p->out, "No bytes written.\n");
+        fileio_print_progress(p->out, "No bytes written.\n");
     else
-        print_progress(p->out,
+        fileio_print_progress(p->out,
             "%" PRIu64 " bytes written in %.2f seconds (%.2f MiB/sec).\n",
             p->written, s, s > 0 ? (double)p->written / 1048576 / s : 0);
 }
@@ -335,7 +336,7 @@ static int fill_files(struct prepare *p, struct sb_err *err)
 
     if (rc)
         return rc;
-    print_progress(p->out,
+    fileio_print_progress(p->out,
         "%" PRId64 " files, %" PRId64 "Kb each, %" PRId64
         "Mb total\nCreating files for the test...\n",
         o->num, o->total / o->num / 1024, o->total / 1048576);
@@ -347,7 +348,7 @@ static int fill_files(struct prepare *p, struct sb_err *err)
     return rc;
 }
 
-static int prepare(const struct sb__fileio_opts *o,
+static int fileio_prepare(const struct sb__fileio_opts *o,
     const struct sb_run_opts *run, FILE *out, struct sb_err *err)
 {
     struct prepare p = { .out = out };
@@ -375,7 +376,7 @@ static int cleanup(
 {
     int rc = 0;
 
-    print_progress(out, "Removing test files...\n");
+    fileio_print_progress(out, "Removing test files...\n");
     for (int64_t i = 0; i < o->num; i++) {
         char name[NAME];
 
@@ -390,7 +391,7 @@ int sb__fileio_command(const char *command, const void *opts,
     const struct sb_run_opts *run, FILE *out, struct sb_err *err)
 {
     if (strcmp(command, "prepare") == 0)
-        return prepare(opts, run, out, err);
+        return fileio_prepare(opts, run, out, err);
     if (strcmp(command, "cleanup") == 0)
         return cleanup(opts, out, err);
     return sb_err_set(err, SB_EUNSUPPORTED,

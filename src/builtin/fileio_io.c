@@ -104,14 +104,14 @@ int sb__fileio_transfer(const struct sb__fileio *t, char *buf,
 // Threads read and write the same positions of a mapping at the same time, as
 // they do in a file: relaxed atomics, in words if blocks are multiples of a
 // word.
-static bool in_words(const char *map, size_t n)
+static bool fileio_in_words(const char *map, size_t n)
 {
     return ((uintptr_t)map | n) % sizeof(uint64_t) == 0;
 }
 
 static void from_map(char *buf, const char *map, size_t n)
 {
-    if (!in_words(map, n)) {
+    if (!fileio_in_words(map, n)) {
         for (size_t i = 0; i < n; i++)
             buf[i] = atomic_load_explicit(
                 (const _Atomic char *)&map[i], memory_order_relaxed);
@@ -128,7 +128,7 @@ static void from_map(char *buf, const char *map, size_t n)
 
 static void to_map(char *map, const char *buf, size_t n)
 {
-    if (!in_words(map, n)) {
+    if (!fileio_in_words(map, n)) {
         for (size_t i = 0; i < n; i++)
             atomic_store_explicit(
                 (_Atomic char *)&map[i], buf[i], memory_order_relaxed);

@@ -151,7 +151,7 @@ static void write_rnd(word *block, size_t n, size_t value, struct sb_rng *rng)
             &block[sb_rng_next(rng) & (n - 1)], value, memory_order_relaxed);
 }
 
-static void event(
+static void memory_event(
     const struct memory_opts *o, word *block, size_t value, struct sb_rng *rng)
 {
     size_t n = (size_t)o->block / sizeof(word);
@@ -170,7 +170,7 @@ static void event(
 }
 
 // Each user has its own share of the total, so that threads share no counter.
-static int64_t share_of(const struct memory *t, unsigned id)
+static int64_t memory_share_of(const struct memory *t, unsigned id)
 {
     int64_t n = t->o->total / t->o->block, threads = t->run->threads;
 
@@ -180,7 +180,7 @@ static int64_t share_of(const struct memory *t, unsigned id)
     return n / threads + ((int64_t)id < n % threads);
 }
 
-static int user_init(
+static int memory_user_init(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     struct memory *t = w->data;
@@ -191,17 +191,17 @@ static int user_init(
     return u->data ? 0 : SB_ENOMEM;
 }
 
-static int user_run(
+static int memory_user_run(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     const struct memory *t = w->data;
     const struct memory_opts *o = t->o;
-    int64_t left = share_of(t, u->id);
+    int64_t left = memory_share_of(t, u->id);
 
     // Random words are chosen by a mask.
     assert(u->data && (o->block & (o->block - 1)) == 0);
     for (; left > 0 && sb_user_next(u) == 1; left--) {
-        event(o, u->data, (size_t)left, &u->random.rng);
+        memory_event(o, u->data, (size_t)left, &u->random.rng);
         if (o->oper == OPER_READ)
             sb_tally_add(&u->rec->tally.bytes_read, (uint64_t)o->block);
         else if (o->oper == OPER_WRITE)
@@ -211,7 +211,7 @@ static int user_run(
     return 0;
 }
 
-static void user_free(struct sb_workload *w, struct sb_user *u)
+static void memory_user_free(struct sb_workload *w, struct sb_user *u)
 {
     const struct memory *t = w->data;
 
@@ -221,12 +221,12 @@ static void user_free(struct sb_workload *w, struct sb_user *u)
 }
 
 static const struct sb_workload_ops memory_ops = {
-    .user_init = user_init,
-    .user_run = user_run,
-    .user_free = user_free,
+    .user_init = memory_user_init,
+    .user_run = memory_user_run,
+    .user_free = memory_user_free,
 };
 
-static void destroy(struct sb_workload *w)
+static void memory_destroy(struct sb_workload *w)
 {
     struct memory *t = w ? w->data : NULL;
 
@@ -236,7 +236,7 @@ static void destroy(struct sb_workload *w)
     free(t);
 }
 
-static struct sb_workload *create(
+static struct sb_workload *memory_create(
     const void *opts, const struct sb_run_opts *run, struct sb_err *err)
 {
     const struct memory_opts *o = opts;
@@ -269,20 +269,20 @@ static struct sb_workload *create(
     if (o->scope == SCOPE_GLOBAL)
         t->block = block_new(t, err);
     if (o->scope == SCOPE_GLOBAL && !t->block) {
-        destroy(&t->w);
+        memory_destroy(&t->w);
         return NULL;
     }
     return &t->w;
 }
 
-static bool ends(const void *opts)
+static bool memory_ends(const void *opts)
 {
     const struct memory_opts *o = opts;
 
     return o->total > 0;
 }
 
-static void describe(struct sb_workload *w, FILE *out)
+static void memory_describe(struct sb_workload *w, FILE *out)
 {
     const struct memory *t = w->data;
 
@@ -301,14 +301,15 @@ static double mebibytes(const struct sb_report *r)
     return (double)(c->bytes_read + c->bytes_written) / 1048576;
 }
 
-static void interval(void *w, const struct sb_report *r, double pct, FILE *out)
+static void memory_interval(
+    void *w, const struct sb_report *r, double pct, FILE *out)
 {
     double seconds = r->interval_s > 0 ? r->interval_s : 1;
 
     fprintf(out, "%4.2f MiB/sec\n", mebibytes(r) / seconds);
 }
 
-static void final(void *w, const struct sb_report *r, FILE *out)
+static void memory_final(void *w, const struct sb_report *r, FILE *out)
 {
     const struct memory *t = ((struct sb_workload *)w)->data;
     uint64_t n = r->snap->c.completed;
@@ -327,10 +328,10 @@ const struct sb_builtin sb__bench_memory = {
     .opts = &memory_opt_table,
     .opts_size = sizeof(struct memory_opts),
     .own_limit = true,
-    .ends = ends,
-    .create = create,
-    .destroy = destroy,
-    .describe = describe,
-    .interval = interval,
-    .final = final,
+    .ends = memory_ends,
+    .create = memory_create,
+    .destroy = memory_destroy,
+    .describe = memory_describe,
+    .interval = memory_interval,
+    .final = memory_final,
 };

@@ -53,7 +53,7 @@ static const struct sb_opt_table mutex_opt_table = {
     .opts = mutex_options,
 };
 
-static void event(struct mutex *t, struct sb_user *u)
+static void mutex_event(struct mutex *t, struct sb_user *u)
 {
     for (int64_t i = 0; i < t->o->locks; i++) {
         struct slot *s =
@@ -67,19 +67,19 @@ static void event(struct mutex *t, struct sb_user *u)
     }
 }
 
-static int user_run(
+static int mutex_user_run(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     if (sb_user_next(u) == 1) {
-        event(w->data, u);
+        mutex_event(w->data, u);
         sb_user_end(u);
     }
     return 0;
 }
 
-static const struct sb_workload_ops mutex_ops = { .user_run = user_run };
+static const struct sb_workload_ops mutex_ops = { .user_run = mutex_user_run };
 
-static struct sb_workload *create(
+static struct sb_workload *mutex_create(
     const void *opts, const struct sb_run_opts *run, struct sb_err *err)
 {
     const struct mutex_opts *o = opts;
@@ -102,7 +102,7 @@ static struct sb_workload *create(
     return &t->w;
 }
 
-static void destroy(struct sb_workload *w)
+static void mutex_destroy(struct sb_workload *w)
 {
     struct mutex *t = w ? w->data : NULL;
 
@@ -114,7 +114,7 @@ static void destroy(struct sb_workload *w)
     free(t);
 }
 
-static bool ends(const void *opts)
+static bool mutex_ends(const void *opts)
 {
     return true;
 }
@@ -125,7 +125,7 @@ const struct sb_builtin sb__bench_mutex = {
     .opts = &mutex_opt_table,
     .opts_size = sizeof(struct mutex_opts),
     .own_limit = true,
-    .ends = ends,
-    .create = create,
-    .destroy = destroy,
+    .ends = mutex_ends,
+    .create = mutex_create,
+    .destroy = mutex_destroy,
 };

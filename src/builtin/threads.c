@@ -41,7 +41,7 @@ static const struct sb_opt_table threads_opt_table = {
     .opts = threads_options,
 };
 
-static int user_run(
+static int threads_user_run(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     struct threads *t = w->data;
@@ -59,9 +59,11 @@ static int user_run(
     return 0;
 }
 
-static const struct sb_workload_ops threads_ops = { .user_run = user_run };
+static const struct sb_workload_ops threads_ops = {
+    .user_run = threads_user_run
+};
 
-static struct sb_workload *create(
+static struct sb_workload *threads_create(
     const void *opts, const struct sb_run_opts *run, struct sb_err *err)
 {
     const struct threads_opts *o = opts;
@@ -82,7 +84,7 @@ static struct sb_workload *create(
     return &t->w;
 }
 
-static void destroy(struct sb_workload *w)
+static void threads_destroy(struct sb_workload *w)
 {
     struct threads *t = w ? w->data : NULL;
 
@@ -99,6 +101,6 @@ const struct sb_builtin sb__bench_threads = {
     .title = "Threads subsystem performance test",
     .opts = &threads_opt_table,
     .opts_size = sizeof(struct threads_opts),
-    .create = create,
-    .destroy = destroy,
+    .create = threads_create,
+    .destroy = threads_destroy,
 };

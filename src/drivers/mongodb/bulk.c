@@ -12,7 +12,7 @@
 // Beginning ----------------------------------------------------------------
 
 // Splits the list at commas and trims blanks; each name ends with NUL.
-static int read_columns(
+static int mo_read_columns(
     struct sbmo_conn *c, const char *list, uint32_t n, struct sb_err *err)
 {
     c->columns.len = 0;
@@ -37,7 +37,7 @@ static int read_columns(
 }
 
 // Writes the command up to its first document.
-static int write_head(
+static int mo_write_head(
     struct sbmo_conn *c, const char *table, struct sb_err *err)
 {
     bson_t body = BSON_INITIALIZER, list = BSON_INITIALIZER;
@@ -61,14 +61,14 @@ static bool begin_command(struct sbmo_conn *c)
     return sbmo_add(&c->bulk, c->head.data, c->head.len);
 }
 
-static int bulk_begin(struct sb_conn *conn, const char *table,
+static int mo_bulk_begin(struct sb_conn *conn, const char *table,
     const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
     struct sbmo_conn *c = sbmo_own(conn);
-    int rc = read_columns(c, columns, ncolumns, err);
+    int rc = mo_read_columns(c, columns, ncolumns, err);
 
     if (rc == 0)
-        rc = write_head(c, table, err);
+        rc = mo_write_head(c, table, err);
     if (rc == 0 && !begin_command(c))
         rc = sbmo_no_memory(err);
     return rc;
@@ -77,7 +77,7 @@ static int bulk_begin(struct sb_conn *conn, const char *table,
 // Documents ------------------------------------------------------------------
 
 // Maximum size of one value without its name.
-static size_t value_room(const struct sb_value *v)
+static size_t mo_value_room(const struct sb_value *v)
 {
     bool bytes = v->type == SB_VALUE_TEXT || v->type == SB_VALUE_BLOB ||
                  v->type == SB_VALUE_TIME;
@@ -93,7 +93,7 @@ static uint8_t *put_name(uint8_t *p, uint8_t type, const char *name, size_t len)
 }
 
 // name: len bytes including the NUL. Returns the position of the next value.
-static uint8_t *put_value(
+static uint8_t *mo_put_value(
     uint8_t *p, const char *name, size_t len, const struct sb_value *v)
 {
     uint64_t bits;
@@ -133,7 +133,7 @@ static uint8_t *put_value(
 }
 
 // Writes the key of an array element: its index.
-static size_t put_index(uint8_t *p, uint32_t n)
+static size_t mo_put_index(uint8_t *p, uint32_t n)
 {
     char digits[12];
     int len = snprintf(digits, sizeof(digits), "%u", (unsigned)n);
@@ -148,11 +148,12 @@ static size_t row_room(const struct sbmo_conn *c, const struct sb_value *v)
     size_t room = 1 + 12 + 5 + c->columns.len;
 
     for (uint32_t i = 0; i < c->ncolumns; i++)
-        room += value_room(&v[i]);
+        room += mo_value_room(&v[i]);
     return room;
 }
 
-static bool add_row(struct sbmo_conn *c, const struct sb_value *v, size_t room)
+static bool mo_add_row(
+    struct sbmo_conn *c, const struct sb_value *v, size_t room)
 {
     const char *name = c->columns.data;
     uint8_t *p = (uint8_t *)sb_buf_room(&c->bulk, room), *doc;
@@ -161,13 +162,13 @@ static bool add_row(struct sbmo_conn *c, const struct sb_value *v, size_t room)
     if (!p)
         return false;
     *p++ = SB_BSON_DOCUMENT;
-    p += put_index(p, c->nrows);
+    p += mo_put_index(p, c->nrows);
     doc = p;
     p += 4;
     for (uint32_t i = 0; i < c->ncolumns; i++) {
         size_t len = strlen(name) + 1;
 
-        p = put_value(p, name, len, &v[i]);
+        p = mo_put_value(p, name, len, &v[i]);
         name += len;
     }
     *p++ = 0;
@@ -180,7 +181,7 @@ static bool add_row(struct sbmo_conn *c, const struct sb_value *v, size_t room)
 
 // Sending --------------------------------------------------------------------
 
-static int transmit(struct sbmo_conn *c, struct sb_err *err)
+static int mo_send_insert(struct sbmo_conn *c, struct sb_err *err)
 {
     size_t array = c->head.len - 4; // position of its length
     struct sb_result res = { 0 };
@@ -203,7 +204,7 @@ static int transmit(struct sbmo_conn *c, struct sb_err *err)
     return rc;
 }
 
-static int bulk_rows(struct sb_conn *conn, const struct sb_value *values,
+static int mo_bulk_rows(struct sb_conn *conn, const struct sb_value *values,
     uint32_t nrows, struct sb_err *err)
 {
     struct sbmo_conn *c = sbmo_own(conn);
@@ -214,25 +215,25 @@ static int bulk_rows(struct sb_conn *conn, const struct sb_value *values,
         size_t room = row_room(c, v);
 
         if (c->nrows == DOCUMENTS || c->bulk.len + room > BYTES)
-            rc = transmit(c, err);
-        if (rc == 0 && !add_row(c, v, room))
+            rc = mo_send_insert(c, err);
+        if (rc == 0 && !mo_add_row(c, v, room))
             rc = sbmo_no_memory(err);
     }
     return rc;
 }
 
 // Inserted documents stay: a load is not a transaction.
-static int bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
+static int mo_bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
 {
     struct sbmo_conn *c = sbmo_own(conn);
-    int rc = commit ? transmit(c, err) : 0;
+    int rc = commit ? mo_send_insert(c, err) : 0;
 
     c->nrows = 0;
     return rc;
 }
 
 const struct sb_bulk_ops sbmo_bulk_ops = {
-    .begin = bulk_begin,
-    .rows = bulk_rows,
-    .end = bulk_end,
+    .begin = mo_bulk_begin,
+    .rows = mo_bulk_rows,
+    .end = mo_bulk_end,
 };

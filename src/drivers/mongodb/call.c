@@ -122,7 +122,7 @@ static void keep_reason(struct sbmo_search *s, bson_error_t *e)
         *e = s->why;
 }
 
-static void sleep_until(struct sbmo_conn *c, uint64_t until)
+static void mo_sleep_until(struct sbmo_conn *c, uint64_t until)
 {
     while (sb_clock_monotonic() < until && !sbmo_canceled(c))
         c->host->sleep(sb_clock_until(until, TICK_NS));
@@ -141,7 +141,7 @@ bool sbmo_look_again(
         s->until = now + c->env->selection_ns;
     if (now >= s->until)
         return false;
-    sleep_until(c, sb_clock_until(s->until, LOOK_NS));
+    mo_sleep_until(c, sb_clock_until(s->until, LOOK_NS));
     return !sbmo_canceled(c);
 }
 
@@ -151,7 +151,7 @@ struct apart {
     void *arg;
 };
 
-static void run_apart(void *arg)
+static void mo_run_apart(void *arg)
 {
     struct apart *a = arg;
 
@@ -169,7 +169,7 @@ int sbmo_apart(
     struct sbmo_conn *c, void (*run)(void *arg), void *arg, bson_error_t *error)
 {
     struct apart a = { .c = c, .run = run, .arg = arg };
-    int rc = c->host->apart(run_apart, apart_canceled, &a, UINT64_MAX);
+    int rc = c->host->apart(mo_run_apart, apart_canceled, &a, UINT64_MAX);
 
     if (rc)
         bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,

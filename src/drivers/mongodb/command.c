@@ -40,7 +40,7 @@ static const struct sbmo_kind table[] = {
 static const struct sbmo_kind writing = { "aggregate", SBMO_READWRITE,
     SBMO_CURSOR, WRITE, NULL, true, true };
 
-static const struct sbmo_kind *find_kind(const char *name)
+static const struct sbmo_kind *mo_find_kind(const char *name)
 {
     for (size_t i = 1; i < sizeof(table) / sizeof(table[0]); i++) {
         // Servers have always accepted this one in lower case as well.
@@ -152,7 +152,7 @@ bool sbmo_look(struct sbmo_command *c, const uint8_t *body, size_t len)
     if (!sb_walk_open(&w, body, len) || !sb_walk_more(&w, &e))
         return false;
     c->name = e.key;
-    c->kind = find_kind(e.key);
+    c->kind = mo_find_kind(e.key);
     while (sb_walk_more(&w, &e))
         look_at(c, &e);
     return true;
@@ -170,7 +170,7 @@ static bool unacknowledged(
 }
 
 // Selects the options to send. Fields of the command itself take precedence.
-static unsigned choose(
+static unsigned mo_select_options(
     const struct sbmo_conn *c, const struct sbmo_command *cmd)
 {
     const struct sbmo_kind *k = cmd->kind;
@@ -212,7 +212,7 @@ static bool transmit_once(struct sbmo_conn *c, const struct sbmo_command *cmd,
     }
 }
 
-static bool transmit(struct sbmo_conn *c, const struct sbmo_command *cmd,
+static bool mo_transmit(struct sbmo_conn *c, const struct sbmo_command *cmd,
     const bson_t *body, const bson_t *opts, bson_t *reply, bson_error_t *e)
 {
     struct sbmo_search search = { .until = 0 };
@@ -243,14 +243,14 @@ static bool send_numbered(struct sbmo_conn *c, const struct sbmo_command *cmd,
 
     if (bson_iter_init_find(&at, c->with_number, "txnNumber"))
         bson_iter_overwrite_int64(&at, ++c->number);
-    fine = transmit(c, cmd, body, c->with_number, reply, e);
+    fine = mo_transmit(c, cmd, body, c->with_number, reply, e);
     sbmo_read_complaint(&p, bson_get_data(reply), reply->len);
     if ((fine || e->domain != MONGOC_ERROR_STREAM) && !p.retryable)
         return fine;
     if (sbmo_canceled(c))
         return fine;
     bson_destroy(reply);
-    return transmit(c, cmd, body, c->with_number, reply, e);
+    return mo_transmit(c, cmd, body, c->with_number, reply, e);
 }
 
 // The error in a reply that is "ok": a write failed, or was not acknowledged as
@@ -279,7 +279,8 @@ static int sbmo_run(struct sbmo_conn *c, const struct sbmo_command *cmd,
     e.message[0] = '\0';
     fine = numbered(c, cmd)
                ? send_numbered(c, cmd, body, reply, &e)
-               : transmit(c, cmd, body, c->with[choose(c, cmd)], reply, &e);
+               : mo_transmit(c, cmd, body, c->with[mo_select_options(c, cmd)],
+                     reply, &e);
     c->has_reply = reply->len > 5;
     if (!fine)
         return sbmo_fail(c, &e, c->has_reply ? reply : NULL, err);
@@ -317,7 +318,7 @@ static bson_t *cursor_opts(struct sbmo_conn *c)
     return o;
 }
 
-static void split(const struct sbmo_cursor *at, char *db, size_t size,
+static void mo_split(const struct sbmo_cursor *at, char *db, size_t size,
     const char **collection)
 {
     const char *ns = sb_elem_text(&at->ns, NULL), *dot = strchr(ns, '.');
@@ -338,7 +339,7 @@ static int get_more(struct sbmo_conn *c, const struct sbmo_command *cmd,
     bson_t body = BSON_INITIALIZER, *reply;
     int rc = 0;
 
-    split(at, db, sizeof(db), &collection);
+    mo_split(at, db, sizeof(db), &collection);
     more.db = db;
     BSON_APPEND_INT64(&body, "getMore", at->id);
     BSON_APPEND_UTF8(&body, "collection", collection);
@@ -347,7 +348,7 @@ static int get_more(struct sbmo_conn *c, const struct sbmo_command *cmd,
     reply = sbmo_result_batch(&c->result);
     if (!reply)
         rc = sbmo_no_memory(err);
-    else if (!transmit(c, &more, &body, opts, reply, &e))
+    else if (!mo_transmit(c, &more, &body, opts, reply, &e))
         rc = sbmo_fail(c, &e, reply->len > 5 ? reply : NULL, err);
     else
         rc = check_reply(reply, err);
@@ -364,7 +365,7 @@ static void kill_cursor(
     bson_error_t e;
     bson_t body = BSON_INITIALIZER, list = BSON_INITIALIZER, reply;
 
-    split(at, db, sizeof(db), &collection);
+    mo_split(at, db, sizeof(db), &collection);
     BSON_APPEND_UTF8(&body, "killCursors", collection);
     BSON_APPEND_INT64(&list, "0", at->id);
     BSON_APPEND_ARRAY(&body, "cursors", &list);
@@ -375,7 +376,7 @@ static void kill_cursor(
     bson_destroy(&body);
 }
 
-static bool is_empty(const struct sbmo_cursor *at)
+static bool mo_is_empty(const struct sbmo_cursor *at)
 {
     return at->documents.len <= 5;
 }
@@ -393,8 +394,8 @@ static int drain(
            at.id != 0) {
         if (!opts)
             opts = cursor_opts(c);
-        if (cmd->tailable && (c->result.n > 1 || !is_empty(&at)) &&
-            is_empty(&at)) {
+        if (cmd->tailable && (c->result.n > 1 || !mo_is_empty(&at)) &&
+            mo_is_empty(&at)) {
             kill_cursor(c, &at, opts);
             break;
         }

@@ -53,7 +53,8 @@ static int want_named(const char *name, size_t len)
 }
 
 // Writes a description such as "the string 'abc'".
-static void describe(const struct sbmo_doc_value *v, char *out, size_t size)
+static void mo_op_describe(
+    const struct sbmo_doc_value *v, char *out, size_t size)
 {
     int shown = v->len < 40 ? (int)v->len : 40;
 
@@ -88,7 +89,7 @@ static uint8_t *refuse_value(
 {
     char what[80];
 
-    describe(v, what, sizeof(what));
+    mo_op_describe(v, what, sizeof(what));
     sb_err_set(
         err, SB_EUSAGE, "is %s, but %s is required", what, wants[want].says);
     return NULL;
@@ -117,7 +118,8 @@ static uint8_t *put_double(uint8_t *type, uint8_t *out, double d)
     return put_8(type, out, SB_BSON_DOUBLE, bits);
 }
 
-static uint8_t *put_text(uint8_t *type, uint8_t *out, const char *s, size_t len)
+static uint8_t *mo_op_put_text(
+    uint8_t *type, uint8_t *out, const char *s, size_t len)
 {
     *type = SB_BSON_TEXT;
     sb_put32(out, (uint32_t)len + 1);
@@ -135,7 +137,7 @@ static uint8_t *put_bool(uint8_t *type, uint8_t *out, bool b)
 }
 
 // Writes the smallest type that has this value; -0 is not an integer.
-static uint8_t *put_number(uint8_t *type, uint8_t *out, double d)
+static uint8_t *mo_op_put_number(uint8_t *type, uint8_t *out, double d)
 {
     if (d >= INT32_MIN && d <= INT32_MAX && d == (int32_t)d &&
         !(d == 0 && signbit(d)))
@@ -160,16 +162,16 @@ static bool integer(const struct sbmo_doc_value *v, int64_t *i)
     return true;
 }
 
-static uint8_t *put_any(const struct sbmo_doc_value *v, uint8_t *type,
+static uint8_t *mo_op_put_any(const struct sbmo_doc_value *v, uint8_t *type,
     uint8_t *out, struct sb_err *err)
 {
     switch (v->type) {
     case SBMO_DOC_INT:
         return put_8(type, out, SB_BSON_INT64, (uint64_t)v->i);
     case SBMO_DOC_DOUBLE:
-        return put_number(type, out, v->d);
+        return mo_op_put_number(type, out, v->d);
     case SBMO_DOC_TEXT:
-        return put_text(type, out, v->s, v->len);
+        return mo_op_put_text(type, out, v->s, v->len);
     case SBMO_DOC_BOOL:
         return put_bool(type, out, v->i != 0);
     default:
@@ -240,7 +242,7 @@ static uint8_t *put_typed(const struct sbmo_doc_value *v, enum want want,
         break;
     case WANT_TEXT:
         if (v->type == SBMO_DOC_TEXT)
-            return put_text(type, out, v->s, v->len);
+            return mo_op_put_text(type, out, v->s, v->len);
         break;
     case WANT_BOOL:
         if (v->type == SBMO_DOC_BOOL)
@@ -248,7 +250,7 @@ static uint8_t *put_typed(const struct sbmo_doc_value *v, enum want want,
         break;
     case WANT_ANY:
     default:
-        return put_any(v, type, out, err);
+        return mo_op_put_any(v, type, out, err);
     }
     return refuse_value(v, want, err);
 }
@@ -270,7 +272,7 @@ static uint8_t *value_put(const struct sbmo_doc_value *v, enum want want,
 }
 
 // Maximum number of bytes of a value.
-static size_t value_room(const struct sbmo_doc_value *v)
+static size_t mo_op_value_room(const struct sbmo_doc_value *v)
 {
     return v->type == SBMO_DOC_TEXT || v->type == SBMO_DOC_ELEMENT
                ? (size_t)v->len + 5
@@ -396,7 +398,7 @@ static int add_placeholder(struct compiler *x, const struct sb_elem *e,
     return 0;
 }
 
-static int malformed(struct compiler *x, const uint8_t *at)
+static int mo_op_malformed(struct compiler *x, const uint8_t *at)
 {
     return sbmo_doc_usage(x->con, "the document is malformed BSON at byte %zu",
         (size_t)(at - x->op->raw));
@@ -418,7 +420,7 @@ static int compile(
     sb_walk_begin(&w, doc, len);
     while (rc == 0 && (more = sb_walk_next(&w, &e)) != 0) {
         if (more < 0)
-            return malformed(x, w.at);
+            return mo_op_malformed(x, w.at);
         if (is_placeholder(&e, &inner, &number))
             rc = add_placeholder(x, &e, &inner, &number);
         else if (e.type == SB_BSON_DOCUMENT || e.type == SB_BSON_ARRAY)
@@ -454,7 +456,7 @@ static int count_uses(struct compiler *x)
     return 0;
 }
 
-static int build(struct compiler *x, const uint8_t *body, size_t len)
+static int mo_op_build(struct compiler *x, const uint8_t *body, size_t len)
 {
     struct sbmo_doc_op *op = x->op;
     struct sb_walk w;
@@ -502,7 +504,7 @@ struct sbmo_doc_op *sbmo_doc_compile(
     }
     if (name && !(x.op->name = strdup(name)))
         sbmo_doc_no_memory(con);
-    else if (build(&x, body, len) == 0)
+    else if (mo_op_build(&x, body, len) == 0)
         return x.op;
     con->host->object_drop(x.op);
     return NULL;
@@ -526,7 +528,7 @@ int sbmo_doc_op_room(const struct sbmo_doc_op *op, struct sb_con *c,
             op->nargs, op->nargs == 1 ? "" : "s", n,
             n == 1 ? " was" : "s were");
     for (uint32_t i = 0; i < n; i++)
-        need += value_room(&values[i]) * op->uses[i];
+        need += mo_op_value_room(&values[i]) * op->uses[i];
     if (need > INT32_MAX)
         return sbmo_doc_usage(
             c, "a document with these values would have more than 2 GB");
@@ -578,7 +580,7 @@ size_t sbmo_doc_op_write(const struct sbmo_doc_op *op, struct sb_con *c,
     return (size_t)(p - out);
 }
 
-static int run(
+static int mo_op_run(
     struct sbmo_doc_op *op, struct sb_con *con, const uint8_t *body, size_t len)
 {
     const struct sbmo_doc_command command = { body, len, op->name };
@@ -602,7 +604,7 @@ static int fill_and_run(struct sbmo_doc_op *op, struct sb_con *con,
     assert(len <= need);
     if (!len)
         return SB_EUSAGE;
-    return run(op, con, out, len);
+    return mo_op_run(op, con, out, len);
 }
 
 // The connection keeps one buffer for all its compiled commands. It does not
@@ -642,6 +644,6 @@ int sbmo_doc_execute(struct sb_con *con, void *arg)
     if (op->len == SB_BSON_EMPTY || op->raw[5] == '\0')
         return sbmo_doc_check(con, op->raw, op->len);
     if (op->nargs == 0 && x->n == 0)
-        return run(op, con, op->raw, op->len);
+        return mo_op_run(op, con, op->raw, op->len);
     return send_filled(op, con, x->values, x->n);
 }

@@ -165,7 +165,7 @@ static int with_uri(
 }
 
 // Also after a password that was refused.
-static int log_in(void *arg, const char *password, struct sb_err *err)
+static int mo_log_in(void *arg, const char *password, struct sb_err *err)
 {
     struct sbmo_conn *c = arg;
     mongoc_uri_t *uri = mongoc_uri_copy(c->env->uri);
@@ -183,18 +183,18 @@ static int log_in(void *arg, const char *password, struct sb_err *err)
     return rc;
 }
 
-static bool is_refused(const struct sb_err *err)
+static bool mo_is_refused(const struct sb_err *err)
 {
     return err->native == SBMO_AUTH_FAILED;
 }
 
-static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
+static int mo_connect(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts, const struct sb_conn_info *info, struct sb_err *err)
 {
     struct sbmo_conn *c = sbmo_own(conn);
     struct sbmo_env *e = env->shared;
-    struct sb_passcmd_calls calls = { log_in, is_refused, env->host->sleep,
-        env->host->apart };
+    struct sb_passcmd_calls calls = { mo_log_in, mo_is_refused,
+        env->host->sleep, env->host->apart };
     int rc;
 
     assert(!c->client); // the core has zeroed it
@@ -206,7 +206,7 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
         rc = try_without_answers(c, err);
     if (rc == 0)
         rc = sbmo_sessions_init(c, err);
-    // In this order: see cancel().
+    // In this order: see mo_cancel().
     atomic_store(&c->connected, rc == 0);
     if (rc == 0 && atomic_load(&c->canceled))
         rc = sb_err_set(err, SB_ECANCELED, "connecting was canceled");
@@ -226,7 +226,7 @@ static void leave_server(struct sbmo_conn *c)
     mongoc_client_destroy(c->client);
 }
 
-static void disconnect_mongodb(struct sb_conn *conn)
+static void mo_disconnect(struct sb_conn *conn)
 {
     struct sbmo_conn *c = sbmo_own(conn);
 
@@ -240,7 +240,7 @@ static void disconnect_mongodb(struct sb_conn *conn)
     memset(c, 0, sizeof(*c));
 }
 
-static bool is_idle(struct sbmo_conn *c)
+static bool mo_is_idle(struct sbmo_conn *c)
 {
     return atomic_load(&c->connected) && !atomic_load(&c->busy);
 }
@@ -248,18 +248,18 @@ static bool is_idle(struct sbmo_conn *c)
 // A connect may end while this function runs. Then either the connect finds the
 // flag set, or this function finds the connection idle and, as after any call
 // that has ended, leaves its sockets open.
-static void cancel(struct sb_conn *conn)
+static void mo_cancel(struct sb_conn *conn)
 {
     struct sbmo_conn *c = sbmo_own(conn);
 
-    if (is_idle(c))
+    if (mo_is_idle(c))
         return;
     atomic_store(&c->canceled, true);
-    if (!is_idle(c))
+    if (!mo_is_idle(c))
         sbmo_streams_cancel(c);
 }
 
-static int reset(struct sb_conn *conn, struct sb_err *err)
+static int mo_reset(struct sb_conn *conn, struct sb_err *err)
 {
     struct sbmo_conn *c = sbmo_own(conn);
     int rc = sbmo_begin(c, err);
@@ -275,7 +275,7 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
 
 // The library may have several sockets, one for each server of a cluster.
 // Commands go to the one written to last.
-static int socket_of(const struct sb_conn *conn)
+static int mo_socket(const struct sb_conn *conn)
 {
     return sbmo_stream_socket((const struct sbmo_conn *)conn);
 }
@@ -283,9 +283,9 @@ static int socket_of(const struct sb_conn *conn)
 const struct sb_generic_ops sbmo_generic_ops = {
     .env_init = sbmo_env_init,
     .env_done = sbmo_env_done,
-    .connect = connect_mongodb,
-    .disconnect = disconnect_mongodb,
-    .cancel = cancel,
-    .reset = reset,
-    .socket = socket_of,
+    .connect = mo_connect,
+    .disconnect = mo_disconnect,
+    .cancel = mo_cancel,
+    .reset = mo_reset,
+    .socket = mo_socket,
 };

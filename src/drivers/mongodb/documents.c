@@ -57,7 +57,7 @@ int sbmo_doc_check(struct sb_con *con, const uint8_t *body, size_t len)
 
 // Commands -------------------------------------------------------------------
 
-static enum sb_own_kind kind_of(const char *command)
+static enum sb_own_kind mo_kind_of(const char *command)
 {
     static const struct {
         char name[16];
@@ -87,7 +87,7 @@ struct run {
     bool sent;
 };
 
-static int run_command(
+static int mo_run_command(
     struct sb_conn *conn, void *arg, struct sb_result *res, struct sb_err *err)
 {
     struct run *run = arg;
@@ -114,8 +114,8 @@ int sbmo_doc_run(
     const struct sb_own_call call = { .driver = &sb_driver,
         .what = "command",
         .op = command->op ? command->op : name,
-        .kind = kind_of(name),
-        .run = run_command,
+        .kind = mo_kind_of(name),
+        .run = mo_run_command,
         .text = text_of_command,
         .arg = &run };
     int rc;

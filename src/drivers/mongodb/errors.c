@@ -109,7 +109,7 @@ static void take_labels(struct sbmo_complaint *c, const struct sb_elem *labels)
     }
 }
 
-static void take_first(struct sbmo_complaint *c, const struct sb_elem *list)
+static void mo_take_first(struct sbmo_complaint *c, const struct sb_elem *list)
 {
     struct sb_walk w;
     struct sb_elem e;
@@ -181,7 +181,7 @@ bool sbmo_read_complaint(
         return true;
     }
     if (writes)
-        take_first(c, &at_writes);
+        mo_take_first(c, &at_writes);
     else if (failed > 0 && cursor.value)
         take_failed(c, &cursor, failed);
     if (concern && c->native == 0) {
@@ -198,7 +198,7 @@ int sbmo_no_memory(struct sb_err *err)
     return sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
-static void append_text(
+static void mo_append_text(
     struct sb_err *err, const char *before, const char *text, const char *after)
 {
     size_t n;
@@ -220,13 +220,13 @@ int sbmo_set_complaint(const struct sbmo_complaint *p, struct sb_err *err)
     if (!err)
         return code;
     err->native = p->native;
-    append_text(err, " (", p->name, ")");
-    append_text(err, " (", sbmo_hint(p->native), ")");
+    mo_append_text(err, " (", p->name, ")");
+    mo_append_text(err, " (", sbmo_hint(p->native), ")");
     if (p->others) {
         char text[40];
 
         snprintf(text, sizeof(text), "%u", (unsigned)p->others);
-        append_text(err, "; ", text, " further statements failed as well");
+        mo_append_text(err, "; ", text, " further statements failed as well");
     }
     return code;
 }
@@ -283,7 +283,7 @@ struct known {
 };
 
 // Rewrites one reason.
-static const char *in_words(const char *text, const struct known *k)
+static const char *mo_in_words(const char *text, const struct known *k)
 {
     const char *hangs_up =
         k->tls
@@ -309,16 +309,16 @@ static void add_reason(
     size_t n = strlen(out);
 
     if (!to) {
-        snprintf(out + n, size - n, "%s", in_words(text, k));
+        snprintf(out + n, size - n, "%s", mo_in_words(text, k));
         return;
     }
     *call = *to = '\0';
-    snprintf(out + n, size - n, "%s: %s", from + 1, in_words(text, k));
+    snprintf(out + n, size - n, "%s: %s", from + 1, mo_in_words(text, k));
 }
 
 // Extracts the reasons of "No suitable servers found (...): [reason] [reason]",
 // each of which names its address; other messages are used whole.
-static void reason(
+static void mo_reason(
     const struct sbmo_conn *c, const char *message, char *out, size_t size)
 {
     const char *open = strchr(message, '['), *close = strrchr(message, ']');
@@ -344,14 +344,14 @@ static void reason(
     add_reason(one, &k, out, size);
 }
 
-static int lost_con(
+static int mo_lost_con(
     struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
 {
     const char *last = sbmo_stream_last(c);
     const char *how = c->why ? strerror(c->why) : "closed by the server";
     char text[300];
 
-    reason(c, e->message, text, sizeof(text));
+    mo_reason(c, e->message, text, sizeof(text));
     if (e->domain == MONGOC_ERROR_SERVER_SELECTION && c->found_closed)
         sb_err_set(err, SB_ELOST,
             "the connection to %s is lost: %s; no server is available for the "
@@ -374,7 +374,7 @@ static int lost_con(
     return SB_ELOST;
 }
 
-static int canceled(struct sb_err *err)
+static int mo_canceled(struct sb_err *err)
 {
     return sb_err_set(err, SB_ECANCELED, "the call was canceled");
 }
@@ -385,27 +385,27 @@ int sbmo_fail(struct sbmo_conn *c, const bson_error_t *e, const bson_t *reply,
     struct sbmo_complaint p;
 
     if (sbmo_canceled(c))
-        return canceled(err);
+        return mo_canceled(err);
     if (reply && sbmo_read_complaint(&p, bson_get_data(reply), reply->len) &&
         p.native)
         return sbmo_set_complaint(&p, err);
     if (is_network(c, e) || e->domain == MONGOC_ERROR_SERVER_SELECTION ||
         e->domain == MONGOC_ERROR_PROTOCOL)
-        return lost_con(c, e, err);
+        return mo_lost_con(c, e, err);
     sb_err_set(err, SB_EQUERY, "%s", e->message);
     if (err && e->domain == MONGOC_ERROR_SERVER)
         err->native = (int)e->code;
     return SB_EQUERY;
 }
 
-static void add_limit(const char *text, struct sb_err *err)
+static void mo_add_limit(const char *text, struct sb_err *err)
 {
     char limit[80];
 
     if (!strstr(text, strerror(EMFILE)))
         return;
     sb_limit_of_files(limit, sizeof(limit));
-    append_text(err, "", limit, "");
+    mo_append_text(err, "", limit, "");
 }
 
 int sbmo_no_connection(
@@ -421,7 +421,7 @@ int sbmo_no_connection(
 
     if (sbmo_canceled(c))
         return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
-    reason(c, e->message, text, sizeof(text));
+    mo_reason(c, e->message, text, sizeof(text));
     if (is_login(e) && !c->broken) {
         native = SBMO_AUTH_FAILED;
         sb_err_set(err, SB_ECONNECT,
@@ -436,7 +436,7 @@ int sbmo_no_connection(
         sb_err_set(err, SB_ECONNECT,
             "unable to connect to MongoDB server %s%s%s",
             named ? "" : c->env->where, named ? "" : ": ", text);
-        add_limit(text, err);
+        mo_add_limit(text, err);
     }
     if (err)
         err->native = native;

@@ -6,7 +6,7 @@
 
 // Runs a command with one number as its argument. The caller destroys the reply
 // in any case.
-static bool ask(
+static bool mo_ask(
     struct sbmo_conn *c, const char *name, bson_t *reply, bson_error_t *e)
 {
     bson_t body = BSON_INITIALIZER;
@@ -20,7 +20,7 @@ static bool ask(
     return fine;
 }
 
-static const char *text_of(
+static const char *mo_text_of(
     const bson_t *doc, const char *key, struct sb_elem *room)
 {
     return sb_bson_find(bson_get_data(doc), doc->len, key, room)
@@ -29,12 +29,12 @@ static const char *text_of(
 }
 
 // "MongoDB 6.0.6", or the product that only reports MongoDB's version.
-static int product(const bson_t *build, char *out, size_t size)
+static int mo_product(const bson_t *build, char *out, size_t size)
 {
     struct sb_elem e, own, other;
-    const char *version = text_of(build, "version", &e), *ferret;
+    const char *version = mo_text_of(build, "version", &e), *ferret;
 
-    ferret = text_of(build, "ferretdbVersion", &other);
+    ferret = mo_text_of(build, "ferretdbVersion", &other);
     if (sb_bson_find(bson_get_data(build), build->len, "ferretdb", &own) &&
         own.type == SB_BSON_DOCUMENT &&
         sb_bson_find(own.value, own.len, "version", &other))
@@ -48,16 +48,16 @@ static int product(const bson_t *build, char *out, size_t size)
 static int topology(const bson_t *hello, char *out, size_t size)
 {
     struct sb_elem e;
-    const char *set = text_of(hello, "setName", &e);
+    const char *set = mo_text_of(hello, "setName", &e);
 
     if (*set)
         return snprintf(out, size, ", replica set %s", set);
-    if (strcmp(text_of(hello, "msg", &e), "isdbgrid") == 0)
+    if (strcmp(mo_text_of(hello, "msg", &e), "isdbgrid") == 0)
         return snprintf(out, size, ", sharded cluster");
     return snprintf(out, size, ", standalone");
 }
 
-static int server(struct sb_conn *conn, char *out, size_t size)
+static int mo_server(struct sb_conn *conn, char *out, size_t size)
 {
     struct sbmo_conn *c = sbmo_own(conn);
     bson_error_t e;
@@ -68,14 +68,14 @@ static int server(struct sb_conn *conn, char *out, size_t size)
 
     if (sbmo_begin(c, NULL))
         return 0;
-    ask(c, "buildInfo", &reply, &e);
-    n = product(&reply, out, size);
+    mo_ask(c, "buildInfo", &reply, &e);
+    n = mo_product(&reply, out, size);
     bson_destroy(&reply);
     at = (size_t)n < size ? (size_t)n : size;
-    fine = ask(c, "hello", &reply, &e);
+    fine = mo_ask(c, "hello", &reply, &e);
     if (!fine) { // the older name of the command
         bson_destroy(&reply);
-        fine = ask(c, "isMaster", &reply, &e);
+        fine = mo_ask(c, "isMaster", &reply, &e);
     }
     if (fine)
         n += topology(&reply, out + at, size - at);
@@ -84,7 +84,7 @@ static int server(struct sb_conn *conn, char *out, size_t size)
     return n;
 }
 
-static int client(char *out, size_t size)
+static int mo_client(char *out, size_t size)
 {
     return snprintf(out, size, "libmongoc %s", mongoc_get_version());
 }
@@ -132,11 +132,11 @@ static void tell_hello(struct sbmo_conn *c, struct about *a)
 {
     bson_error_t e;
     bson_t reply;
-    bool fine = ask(c, "hello", &reply, &e);
+    bool fine = mo_ask(c, "hello", &reply, &e);
 
     if (!fine) {
         bson_destroy(&reply);
-        fine = ask(c, "isMaster", &reply, &e);
+        fine = mo_ask(c, "isMaster", &reply, &e);
     }
     if (fine) {
         tell_value(a, &reply, "setName", "replSetName");
@@ -153,7 +153,7 @@ static void tell_status(struct sbmo_conn *c, struct about *a)
     bson_error_t e;
     bson_t reply;
 
-    if (ask(c, "serverStatus", &reply, &e)) {
+    if (mo_ask(c, "serverStatus", &reply, &e)) {
         tell_value(a, &reply, "process", "process");
         tell_inner(a, &reply, "storageEngine", "name", "storageEngine");
         tell_inner(a, &reply, "storageEngine", "persistent",
@@ -167,7 +167,7 @@ static void tell_defaults(struct sbmo_conn *c, struct about *a)
     bson_error_t e;
     bson_t reply;
 
-    if (ask(c, "getDefaultRWConcern", &reply, &e)) {
+    if (mo_ask(c, "getDefaultRWConcern", &reply, &e)) {
         tell_value(a, &reply, "defaultReadConcern", "defaultReadConcern");
         tell_value(a, &reply, "defaultWriteConcern", "defaultWriteConcern");
     }
@@ -181,8 +181,8 @@ static int tell_build(struct sbmo_conn *c, struct sb_server *out,
     bson_t reply;
     int rc = 0;
 
-    if (ask(c, "buildInfo", &reply, &e)) {
-        product(&reply, out->name, sizeof(out->name));
+    if (mo_ask(c, "buildInfo", &reply, &e)) {
+        mo_product(&reply, out->name, sizeof(out->name));
         tell_value(a, &reply, "gitVersion", "gitVersion");
         tell_value(a, &reply, "allocator", "allocator");
     } else {
@@ -193,7 +193,7 @@ static int tell_build(struct sbmo_conn *c, struct sb_server *out,
     return rc == SB_EQUERY ? 0 : rc; // no right to ask
 }
 
-static int describe(struct sb_conn *conn, struct sb_server *out,
+static int mo_describe(struct sb_conn *conn, struct sb_server *out,
     int (*setting)(void *arg, const char *name, const char *value), void *arg,
     struct sb_err *err)
 {
@@ -260,7 +260,7 @@ static const struct {
     { "pid", NULL },
 };
 
-static void classify(struct sb_counter *c)
+static void mo_classify(struct sb_counter *c)
 {
     c->kind = SB_COUNTER_TOTAL;
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
@@ -294,7 +294,7 @@ static int visit_number(
         return 0;
     c.value = e->type == SB_BSON_DOUBLE ? sb_get_double(e->value)
                                         : (double)sb_elem_int(e);
-    classify(&c);
+    mo_classify(&c);
     return to->take(to->arg, &c);
 }
 
@@ -335,7 +335,7 @@ static int visit_all(const bson_t *status, const struct sb_counter_sink *to)
     return rc;
 }
 
-static int counters(
+static int mo_counters(
     struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
 {
     struct sbmo_conn *c = sbmo_own(conn);
@@ -345,7 +345,7 @@ static int counters(
 
     if (rc)
         return rc;
-    if (ask(c, "serverStatus", &reply, &e))
+    if (mo_ask(c, "serverStatus", &reply, &e))
         rc = visit_all(&reply, to);
     else
         rc = sbmo_fail(c, &e, &reply, err);
@@ -359,10 +359,10 @@ static int counters(
 }
 
 const struct sb_info_ops sbmo_info_ops = {
-    .server = server,
-    .client = client,
-    .describe = describe,
-    .counters = counters,
+    .server = mo_server,
+    .client = mo_client,
+    .describe = mo_describe,
+    .counters = mo_counters,
     .counters_default =
         "opcounters.*,connections.current,connections.active,"
         "globalLock.currentQueue.total,globalLock.activeClients.total,"

@@ -67,9 +67,9 @@ char *sbmo_to_json(
     return out;
 }
 
-static bool add_text(struct sb_buf *m, const char *fmt, ...) SB_PRINTF(2, 3);
+static bool mo_add_text(struct sb_buf *m, const char *fmt, ...) SB_PRINTF(2, 3);
 
-static bool add_text(struct sb_buf *m, const char *fmt, ...)
+static bool mo_add_text(struct sb_buf *m, const char *fmt, ...)
 {
     char text[80];
     va_list ap;
@@ -88,7 +88,7 @@ static bool add_double(struct sb_buf *m, double d)
     return sbmo_add(m, text, sb_number_double(text, d));
 }
 
-static bool add_date(struct sb_buf *m, int64_t ms)
+static bool mo_add_date(struct sb_buf *m, int64_t ms)
 {
     int64_t part = ms % 1000;
     time_t s = (time_t)(ms / 1000);
@@ -101,20 +101,20 @@ static bool add_date(struct sb_buf *m, int64_t ms)
     }
     if (!gmtime_r(&s, &t) ||
         !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &t))
-        return add_text(m, "%" PRId64, ms);
-    return add_text(m, "%s.%03d", text, (int)part);
+        return mo_add_text(m, "%" PRId64, ms);
+    return mo_add_text(m, "%s.%03d", text, (int)part);
 }
 
 static bool add_oid(struct sb_buf *m, const uint8_t *p)
 {
     for (int i = 0; i < 12; i++) {
-        if (!add_text(m, "%02x", p[i]))
+        if (!mo_add_text(m, "%02x", p[i]))
             return false;
     }
     return true;
 }
 
-static bool add_decimal(struct sb_buf *m, const uint8_t *p)
+static bool mo_add_decimal(struct sb_buf *m, const uint8_t *p)
 {
     bson_decimal128_t d = { .low = sb_get64(p), .high = sb_get64(p + 8) };
     char text[BSON_DECIMAL128_STRING];
@@ -164,17 +164,17 @@ bool sbmo_value_text(struct sb_buf *m, const struct sb_elem *e)
         return sbmo_add(m, text, len);
     case SB_BSON_INT32:
     case SB_BSON_INT64:
-        return add_text(m, "%" PRId64, sb_elem_int(e));
+        return mo_add_text(m, "%" PRId64, sb_elem_int(e));
     case SB_BSON_DOUBLE:
         return add_double(m, sb_get_double(e->value));
     case SB_BSON_BOOL:
-        return add_text(m, "%s", e->value[0] ? "true" : "false");
+        return mo_add_text(m, "%s", e->value[0] ? "true" : "false");
     case SB_BSON_DATE:
-        return add_date(m, (int64_t)sb_get64(e->value));
+        return mo_add_date(m, (int64_t)sb_get64(e->value));
     case SB_BSON_OID:
         return add_oid(m, e->value);
     case SB_BSON_DECIMAL:
-        return add_decimal(m, e->value);
+        return mo_add_decimal(m, e->value);
     case SB_BSON_BINARY:
         return sbmo_add(m, e->value + 5, e->len - 5);
     default:

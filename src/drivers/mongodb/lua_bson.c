@@ -173,14 +173,14 @@ static void finish_document(lua_State *L, struct sbmo_bson *w, size_t start)
 
 // Values ---------------------------------------------------------------------
 
-static void put_value(
+static void mo_lua_put_value(
     lua_State *L, struct sbmo_bson *w, const struct sbmo_place *at, int value);
-static void put_table(
+static void mo_lua_put_table(
     lua_State *L, struct sbmo_bson *w, const struct sbmo_place *at, int t);
 static int code_of(lua_State *L, int t);
 static bool is_array(lua_State *L, int t);
 
-static void put_number(
+static void mo_lua_put_number(
     lua_State *L, struct sbmo_bson *w, const struct sbmo_place *at, double n)
 {
     uint64_t bits;
@@ -196,7 +196,7 @@ static void put_number(
     }
 }
 
-static void put_text(
+static void mo_lua_put_text(
     lua_State *L, struct sbmo_bson *w, const struct sbmo_place *at, int value)
 {
     size_t n;
@@ -222,7 +222,7 @@ static void put_given(
 
 // Pops JSON from the stack and writes it as an element, or (at NULL) as a whole
 // document.
-static void put_json(
+static void mo_lua_put_json(
     lua_State *L, struct sbmo_bson *w, const struct sbmo_place *at)
 {
     size_t n;
@@ -247,7 +247,7 @@ static void put_json(
     }
 }
 
-static void put_cdata(
+static void mo_lua_put_cdata(
     lua_State *L, struct sbmo_bson *w, const struct sbmo_place *at, int value)
 {
     push_function(L, "bson_value", "int64");
@@ -274,7 +274,7 @@ static void put_field(
     at.key = lua_tolstring(L, key, &at.len);
     if (memchr(at.key, '\0', at.len))
         fail_element(L, &at, "a NUL byte in a key", key, 0);
-    put_value(L, w, &at, lua_gettop(L));
+    mo_lua_put_value(L, w, &at, lua_gettop(L));
     lua_pop(L, 1);
 }
 
@@ -345,7 +345,7 @@ static void put_elements(
         if (lua_isnil(L, -1))
             put_key(L, w, &at, SB_BSON_NULL, 0);
         else
-            put_value(L, w, &at, lua_gettop(L));
+            mo_lua_put_value(L, w, &at, lua_gettop(L));
         lua_pop(L, 1);
     }
 }
@@ -383,7 +383,7 @@ static void put_other(lua_State *L, struct sbmo_bson *w,
 {
     if (code == SBMO_BSON_JSON) {
         lua_getfield(L, t, "text");
-        put_json(L, w, at);
+        mo_lua_put_json(L, w, at);
         return;
     }
     if (code == SBMO_BSON_ARG) {
@@ -398,7 +398,7 @@ static void put_other(lua_State *L, struct sbmo_bson *w,
     put_given(L, w, at, code);
 }
 
-static void put_table(
+static void mo_lua_put_table(
     lua_State *L, struct sbmo_bson *w, const struct sbmo_place *at, int t)
 {
     int code = code_of(L, t);
@@ -427,24 +427,24 @@ static void put_table(
     finish_document(L, w, start);
 }
 
-static void put_value(
+static void mo_lua_put_value(
     lua_State *L, struct sbmo_bson *w, const struct sbmo_place *at, int value)
 {
     switch (lua_type(L, value)) {
     case LUA_TNUMBER:
-        put_number(L, w, at, lua_tonumber(L, value));
+        mo_lua_put_number(L, w, at, lua_tonumber(L, value));
         break;
     case LUA_TSTRING:
-        put_text(L, w, at, value);
+        mo_lua_put_text(L, w, at, value);
         break;
     case LUA_TTABLE:
-        put_table(L, w, at, value);
+        mo_lua_put_table(L, w, at, value);
         break;
     case LUA_TBOOLEAN:
         *put_key(L, w, at, SB_BSON_BOOL, 1) = (uint8_t)lua_toboolean(L, value);
         break;
     case SBMO_BSON_CDATA:
-        put_cdata(L, w, at, value);
+        mo_lua_put_cdata(L, w, at, value);
         break;
     default:
         fail_element(L, at, NULL, 0, value);
@@ -456,7 +456,7 @@ static void put_value(
 // Lua modules call them. A document is written element by element: begin(),
 // put() etc., finish().
 
-static struct sbmo_bson *self(lua_State *L)
+static struct sbmo_bson *mo_lua_self(lua_State *L)
 {
     return lua_touserdata(L, lua_upvalueindex(SBMO_BSON_SELF));
 }
@@ -464,7 +464,7 @@ static struct sbmo_bson *self(lua_State *L)
 // begin(con [, compiling]): begins the outermost document; con may be nil.
 static int bson_begin(lua_State *L)
 {
-    struct sbmo_bson *w = self(L);
+    struct sbmo_bson *w = mo_lua_self(L);
 
     w->placeholders = lua_toboolean(L, 2);
     lua_settop(L, 1);
@@ -480,7 +480,8 @@ static int bson_begin(lua_State *L)
 
 // Returns the place of the element whose key is argument 1, in the open
 // document.
-static struct sbmo_place place_of(lua_State *L, const struct sbmo_bson *w)
+static struct sbmo_place mo_lua_place_of(
+    lua_State *L, const struct sbmo_bson *w)
 {
     struct sbmo_place at = { .depth = w->open };
 
@@ -507,12 +508,12 @@ static void check_begun(lua_State *L, const struct sbmo_bson *w, unsigned begun)
 // put(key, value)
 static int bson_put(lua_State *L)
 {
-    struct sbmo_bson *w = self(L);
-    struct sbmo_place at = place_of(L, w);
+    struct sbmo_bson *w = mo_lua_self(L);
+    struct sbmo_place at = mo_lua_place_of(L, w);
     unsigned begun = w->begun;
 
     lua_settop(L, 2);
-    put_value(L, w, &at, 2);
+    mo_lua_put_value(L, w, &at, 2);
     check_begun(L, w, begun);
     return 0;
 }
@@ -521,17 +522,17 @@ static int bson_put(lua_State *L)
 // nil is an empty document.
 static int bson_put_document(lua_State *L)
 {
-    struct sbmo_bson *w = self(L);
-    struct sbmo_place at = place_of(L, w);
+    struct sbmo_bson *w = mo_lua_self(L);
+    struct sbmo_place at = mo_lua_place_of(L, w);
     unsigned begun = w->begun;
 
     lua_settop(L, 2);
     switch (lua_type(L, 2)) {
     case LUA_TTABLE:
-        put_table(L, w, &at, 2);
+        mo_lua_put_table(L, w, &at, 2);
         break;
     case LUA_TSTRING:
-        put_json(L, w, &at);
+        mo_lua_put_json(L, w, &at);
         break;
     case LUA_TNIL:
         finish_document(L, w, begin_document(L, w, &at, SB_BSON_DOCUMENT));
@@ -546,12 +547,12 @@ static int bson_put_document(lua_State *L)
 // open(type, key): begins a document or an array in the open document.
 static int bson_open(lua_State *L)
 {
-    struct sbmo_bson *w = self(L);
+    struct sbmo_bson *w = mo_lua_self(L);
     int type = (int)luaL_checkinteger(L, 1);
     struct sbmo_place at;
 
     lua_remove(L, 1);
-    at = place_of(L, w);
+    at = mo_lua_place_of(L, w);
     if (w->open == SBMO_BSON_OPEN || at.len >= SBMO_BSON_KEY)
         return luaL_error(L, "too many documents are open");
     w->start[w->open] = begin_document(L, w, &at, type);
@@ -564,7 +565,7 @@ static int bson_open(lua_State *L)
 // finish(): ends the document that was opened last; returns the length so far.
 static int bson_finish(lua_State *L)
 {
-    struct sbmo_bson *w = self(L);
+    struct sbmo_bson *w = mo_lua_self(L);
 
     if (w->open == 0)
         return luaL_error(L, "no document was begun");
@@ -576,7 +577,7 @@ static int bson_finish(lua_State *L)
 // root(value): writes the value as the whole document; returns its length.
 static int bson_root(lua_State *L)
 {
-    struct sbmo_bson *w = self(L);
+    struct sbmo_bson *w = mo_lua_self(L);
     const struct sbmo_place at = { .key = "top", .len = 3, .depth = 1 };
     int type = lua_type(L, 1), code;
     unsigned begun = w->begun;
@@ -589,7 +590,7 @@ static int bson_root(lua_State *L)
     if (code == SBMO_BSON_JSON)
         lua_getfield(L, 1, "text");
     if (code == SBMO_BSON_JSON || type == LUA_TSTRING) {
-        put_json(L, w, NULL);
+        mo_lua_put_json(L, w, NULL);
     } else if (code == SB_BSON_DOCUMENT) {
         size_t n;
 
@@ -615,7 +616,7 @@ static int bson_root(lua_State *L)
 // reopen(): continues the outermost document after finish().
 static int bson_reopen(lua_State *L)
 {
-    struct sbmo_bson *w = self(L);
+    struct sbmo_bson *w = mo_lua_self(L);
 
     if (w->open != 0 || w->out.len < SB_BSON_EMPTY)
         return luaL_error(L, "no document was finished");
@@ -628,7 +629,7 @@ static int bson_reopen(lua_State *L)
 // length(): the length so far
 static int bson_length(lua_State *L)
 {
-    lua_pushinteger(L, (lua_Integer)self(L)->out.len);
+    lua_pushinteger(L, (lua_Integer)mo_lua_self(L)->out.len);
     return 1;
 }
 
@@ -636,7 +637,7 @@ static int bson_length(lua_State *L)
 // returned this value
 static int bson_cut(lua_State *L)
 {
-    struct sbmo_bson *w = self(L);
+    struct sbmo_bson *w = mo_lua_self(L);
     size_t len = (size_t)luaL_checkinteger(L, 1);
 
     if (w->open == 0 || len < w->start[w->open - 1] + 4 || len > w->out.len)
@@ -649,14 +650,14 @@ static int bson_cut(lua_State *L)
 // of this file
 static int bson_buffer(lua_State *L)
 {
-    lua_pushlightuserdata(L, self(L)->out.data);
+    lua_pushlightuserdata(L, mo_lua_self(L)->out.data);
     return 1;
 }
 
 // bytes(): the contents of the buffer as a string
 static int bson_bytes(lua_State *L)
 {
-    struct sbmo_bson *w = self(L);
+    struct sbmo_bson *w = mo_lua_self(L);
 
     lua_pushlstring(L, w->out.data, w->out.len);
     return 1;
@@ -704,7 +705,8 @@ static void push_other(lua_State *L, const struct sb_elem *e)
     lua_call(L, 2, 1);
 }
 
-static void push_double(lua_State *L, const struct sb_elem *e, bool exact)
+static void mo_lua_push_double(
+    lua_State *L, const struct sb_elem *e, bool exact)
 {
     double n = sb_elem_number(e);
 
@@ -716,7 +718,7 @@ static void push_double(lua_State *L, const struct sb_elem *e, bool exact)
         lua_pushnumber(L, isnan(n) ? (double)NAN : n);
 }
 
-static void push_int64(lua_State *L, const struct sb_elem *e, bool exact)
+static void mo_lua_push_int64(lua_State *L, const struct sb_elem *e, bool exact)
 {
     int64_t n = (int64_t)sb_get64(e->value);
 
@@ -747,10 +749,10 @@ static void push_value(
         lua_pushboolean(L, e->value[0] != 0);
         break;
     case SB_BSON_DOUBLE:
-        push_double(L, e, exact);
+        mo_lua_push_double(L, e, exact);
         break;
     case SB_BSON_INT64:
-        push_int64(L, e, exact);
+        mo_lua_push_int64(L, e, exact);
         break;
     default:
         push_other(L, e);
@@ -761,7 +763,8 @@ static void push_value(
 
 // Checks the document, but not the contents of documents in it. Returns the
 // number of elements.
-static int count(lua_State *L, const uint8_t *doc, size_t len, unsigned depth)
+static int mo_lua_count(
+    lua_State *L, const uint8_t *doc, size_t len, unsigned depth)
 {
     struct sb_walk w;
     struct sb_elem e;
@@ -781,7 +784,7 @@ static int count(lua_State *L, const uint8_t *doc, size_t len, unsigned depth)
 static void push_document(
     lua_State *L, const uint8_t *doc, size_t len, unsigned depth, bool exact)
 {
-    int n = count(L, doc, len, depth);
+    int n = mo_lua_count(L, doc, len, depth);
     struct sb_walk w;
     struct sb_elem e;
 
@@ -802,7 +805,7 @@ static void push_document(
 static void push_array(
     lua_State *L, const uint8_t *doc, size_t len, unsigned depth, bool exact)
 {
-    int n = count(L, doc, len, depth);
+    int n = mo_lua_count(L, doc, len, depth);
     struct sb_walk w;
     struct sb_elem e;
 
@@ -914,7 +917,7 @@ static int bson_decode(lua_State *L)
 
 // The table of functions -----------------------------------------------------
 
-static int release(lua_State *L)
+static int mo_lua_release(lua_State *L)
 {
     struct sbmo_bson *w = lua_touserdata(L, 1);
 
@@ -963,7 +966,7 @@ int sbmo_lua_bson(lua_State *L)
     memset(w, 0, sizeof(*w));
     sb_buf_init(&w->out, INT32_MAX);
     lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, release);
+    lua_pushcfunction(L, mo_lua_release);
     lua_setfield(L, -2, "__gc");
     lua_setmetatable(L, -2);
     add_functions(L, table + 1, table);

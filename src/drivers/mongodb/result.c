@@ -101,7 +101,7 @@ static uint64_t count_documents(struct sbmo_result *r)
 }
 
 // Converts an element to {"value": ...}.
-static bool add_value(struct sb_buf *m, const struct sb_elem *e)
+static bool mo_add_value(struct sb_buf *m, const struct sb_elem *e)
 {
     static const char key[] = "value";
     uint32_t len = (uint32_t)(4 + 1 + sizeof(key) + e->len + 1);
@@ -126,7 +126,7 @@ static int64_t make_values(struct sbmo_result *r)
         return 0;
     sb_walk_into(&w, &list);
     for (; sb_walk_more(&w, &e); n++) {
-        if (!add_value(&r->values, &e))
+        if (!mo_add_value(&r->values, &e))
             return -1;
     }
     return n;
@@ -164,14 +164,15 @@ const uint8_t *sbmo_reply(struct sb_conn *conn, size_t *len)
     return bson_get_data(c->result.batch[0]);
 }
 
-static int next_value(struct sbmo_result *r, const uint8_t **doc, size_t *len)
+static int mo_next_value(
+    struct sbmo_result *r, const uint8_t **doc, size_t *len)
 {
     if (r->value_at >= r->values.len)
         return 0;
     *doc = (const uint8_t *)r->values.data + r->value_at;
     *len = sb_get32(*doc);
     r->value_at += *len;
-    assert(r->value_at <= r->values.len); // add_value() wrote the lengths
+    assert(r->value_at <= r->values.len); // mo_add_value() wrote the lengths
     return 1;
 }
 
@@ -183,7 +184,7 @@ int sbmo_next(struct sb_conn *conn, struct sb_result *res, const uint8_t **doc,
     struct sb_elem e;
 
     if (r->shape == SBMO_VALUES)
-        return next_value(r, doc, len);
+        return mo_next_value(r, doc, len);
     if (!r->given) {
         r->given = true;
         *doc = sbmo_reply(conn, len);

@@ -6,7 +6,7 @@
 
 #include "drivers/mongodb/internal.h"
 
-static bool add_column(struct sbmo_result *r, const char *name, size_t len)
+static bool mo_add_column(struct sbmo_result *r, const char *name, size_t len)
 {
     uint32_t at = (uint32_t)r->names.len;
 
@@ -20,7 +20,7 @@ static uint32_t columns(const struct sbmo_result *r)
     return (uint32_t)(r->offsets.len / sizeof(uint32_t));
 }
 
-static const char *name_of(const struct sbmo_result *r, uint32_t i)
+static const char *mo_name_of(const struct sbmo_result *r, uint32_t i)
 {
     uint32_t at;
 
@@ -54,16 +54,16 @@ static int find_columns(struct sbmo_result *r, struct sb_err *err)
     bool done = true;
 
     if (r->shape == SBMO_COUNT)
-        done = add_column(r, "n", 1);
+        done = mo_add_column(r, "n", 1);
     else if (r->shape == SBMO_VALUES)
-        done = add_column(r, "value", 5);
+        done = mo_add_column(r, "value", 5);
     else if (r->shape == SBMO_CURSOR && peek(r, &fields))
         while (done && sb_walk_more(&fields, &e))
-            done = add_column(r, e.key, e.key_len);
+            done = mo_add_column(r, e.key, e.key_len);
     return done ? 0 : sbmo_no_memory(err);
 }
 
-static int query(struct sb_conn *conn, const char *sql, size_t len,
+static int mo_query(struct sb_conn *conn, const char *sql, size_t len,
     struct sb_result *res, struct sb_err *err)
 {
     struct sbmo_conn *c = sbmo_own(conn);
@@ -120,7 +120,7 @@ static bool put_cell(
 
 // Returns the column of a field. Tries `guess` first, because most documents
 // have their fields in the order of the first one.
-static uint32_t column_of(
+static uint32_t mo_column_of(
     const struct sbmo_result *r, const struct sb_elem *e, uint32_t guess)
 {
     uint32_t n = columns(r);
@@ -128,7 +128,7 @@ static uint32_t column_of(
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = guess + i < n ? guess + i : guess + i - n;
 
-        if (sb_elem_is(e, name_of(r, at)))
+        if (sb_elem_is(e, mo_name_of(r, at)))
             return at;
     }
     return n;
@@ -144,7 +144,7 @@ static bool fill_row(struct sbmo_result *r, struct span *at, uint32_t n,
     r->text.len = 0;
     sb_walk_open(&w, doc, len);
     while (sb_walk_more(&w, &e)) {
-        uint32_t i = column_of(r, &e, guess);
+        uint32_t i = mo_column_of(r, &e, guess);
 
         if (i == n)
             continue;
@@ -155,7 +155,7 @@ static bool fill_row(struct sbmo_result *r, struct span *at, uint32_t n,
     return true;
 }
 
-static int fetch(struct sb_conn *conn, struct sb_result *res,
+static int mo_fetch(struct sb_conn *conn, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err)
 {
     struct sbmo_result *r = &sbmo_own(conn)->result;
@@ -176,22 +176,22 @@ static int fetch(struct sb_conn *conn, struct sb_result *res,
     return 1;
 }
 
-static const char *column(
+static const char *mo_column(
     struct sb_conn *conn, struct sb_result *res, uint32_t i)
 {
     const struct sbmo_result *r = &sbmo_own(conn)->result;
 
-    return i < columns(r) ? name_of(r, i) : NULL;
+    return i < columns(r) ? mo_name_of(r, i) : NULL;
 }
 
-static void free_result(struct sb_conn *conn, struct sb_result *res)
+static void mo_free_result(struct sb_conn *conn, struct sb_result *res)
 {
     sbmo_result_clear(&sbmo_own(conn)->result);
 }
 
 const struct sb_sql_ops sbmo_sql_ops = {
-    .query = query,
-    .fetch = fetch,
-    .column = column,
-    .free_result = free_result,
+    .query = mo_query,
+    .fetch = mo_fetch,
+    .column = mo_column,
+    .free_result = mo_free_result,
 };

@@ -42,7 +42,7 @@ static int refused_option(const char *option, struct sb_err *err)
         err, SB_EUSAGE, "--%s: the client library rejects the value", option);
 }
 
-static bool read_number(const char *text, int32_t *out)
+static bool mo_read_number(const char *text, int32_t *out)
 {
     char *end;
     long n = strtol(text, &end, 10);
@@ -52,7 +52,7 @@ static bool read_number(const char *text, int32_t *out)
 }
 
 // -1: not given; otherwise 0 or 1.
-static int is_on(int choice)
+static int mo_is_on(int choice)
 {
     const char *word = sbmo_switches[choice];
 
@@ -68,12 +68,12 @@ static int write_concern(struct sbmo_env *e, struct sb_err *err)
 {
     const char *text = e->o->write_concern;
     mongoc_write_concern_t *wc;
-    int journal = is_on(e->o->journal);
+    int journal = mo_is_on(e->o->journal);
     int32_t w;
 
     wc = mongoc_write_concern_copy(mongoc_uri_get_write_concern(e->uri));
     e->write_concern = wc;
-    if (read_number(text, &w))
+    if (mo_read_number(text, &w))
         mongoc_write_concern_set_w(wc, w);
     else if (strcmp(text, "majority") == 0)
         mongoc_write_concern_set_w(wc, MONGOC_WRITE_CONCERN_W_MAJORITY);
@@ -162,7 +162,7 @@ static bool lacks_password(const mongoc_uri_t *uri)
                strcmp(how, "PLAIN") == 0);
 }
 
-static int find_password(struct sbmo_env *e, struct sb_err *err)
+static int mo_find_password(struct sbmo_env *e, struct sb_err *err)
 {
     const struct sbmo_opts *o = e->o;
     bool given = *o->password || *o->password_command || *o->password_file;
@@ -188,7 +188,7 @@ static int who(struct sbmo_env *e, struct sb_err *err)
 
     if (*o->user && !mongoc_uri_set_username(e->uri, o->user))
         return refused_option("mongo-user", err);
-    rc = find_password(e, err);
+    rc = mo_find_password(e, err);
     if (rc)
         return rc;
     if (!e->passcmd && lacks_password(e->uri)) {
@@ -209,14 +209,14 @@ static int who(struct sbmo_env *e, struct sb_err *err)
     return 0;
 }
 
-static bool set_text(struct sbmo_env *e, const char *name, const char *value)
+static bool mo_set_text(struct sbmo_env *e, const char *name, const char *value)
 {
     return !*value || mongoc_uri_set_option_as_utf8(e->uri, name, value);
 }
 
 static bool set_switch(struct sbmo_env *e, const char *name, int choice)
 {
-    int on = is_on(choice);
+    int on = mo_is_on(choice);
 
     return on < 0 || mongoc_uri_set_option_as_bool(e->uri, name, on);
 }
@@ -227,11 +227,12 @@ static int tls(struct sbmo_env *e, struct sb_err *err)
 
     if (!set_switch(e, MONGOC_URI_TLS, o->tls))
         return refused_option("mongo-tls", err);
-    if (!set_text(e, MONGOC_URI_TLSCAFILE, o->tls_ca))
+    if (!mo_set_text(e, MONGOC_URI_TLSCAFILE, o->tls_ca))
         return refused_option("mongo-tls-ca", err);
-    if (!set_text(e, MONGOC_URI_TLSCERTIFICATEKEYFILE, o->tls_cert))
+    if (!mo_set_text(e, MONGOC_URI_TLSCERTIFICATEKEYFILE, o->tls_cert))
         return refused_option("mongo-tls-cert", err);
-    if (!set_text(e, MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, o->tls_password))
+    if (!mo_set_text(
+            e, MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, o->tls_password))
         return refused_option("mongo-tls-password", err);
     if (!set_switch(
             e, MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, o->tls_allow_invalid) ||
@@ -253,7 +254,7 @@ static void set_time(
             e->uri, name, (int32_t)((ns + 999999) / 1000000));
 }
 
-static void times(struct sbmo_env *e)
+static void mo_times(struct sbmo_env *e)
 {
     const struct sbmo_opts *o = e->o;
     bool once = mongoc_uri_get_option_as_bool(
@@ -297,7 +298,7 @@ static void name_hosts(struct sbmo_env *e)
     e->where = m.data;
 }
 
-static int choose(struct sbmo_env *e, struct sb_err *err)
+static int mo_choose(struct sbmo_env *e, struct sb_err *err)
 {
     int rc = who(e, err);
 
@@ -306,7 +307,7 @@ static int choose(struct sbmo_env *e, struct sb_err *err)
         e->db = e->o->db;
     else if (!e->db || !*e->db)
         e->db = "sbtest";
-    times(e);
+    mo_times(e);
     if (rc == 0)
         rc = tls(e, err);
     if (rc == 0)
@@ -384,7 +385,7 @@ int sbmo_env_init(
         e->o->url[0] ? e->o->url : DEFAULT_URL, &error);
     rc = e->uri ? check_login(e, err) : unread_url(error.message, err);
     if (rc == 0)
-        rc = choose(e, err);
+        rc = mo_choose(e, err);
     if (rc)
         sbmo_env_done(env);
     return rc;

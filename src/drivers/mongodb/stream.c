@@ -30,7 +30,7 @@ bool sbmo_is_encrypted(const mongoc_uri_t *uri)
     return mongoc_uri_get_tls(uri) || (how && strcmp(how, "MONGODB-X509") == 0);
 }
 
-static mongoc_ssl_opt_t options_of(const mongoc_uri_t *uri)
+static mongoc_ssl_opt_t mo_options_of(const mongoc_uri_t *uri)
 {
     bool any = mongoc_uri_get_option_as_bool(
         uri, MONGOC_URI_TLSINSECURE, false);
@@ -56,7 +56,7 @@ struct wrap {
 };
 
 // Reads and parses the certificates: those of the system take 40 ms.
-static void wrap(void *arg)
+static void mo_wrap(void *arg)
 {
     struct wrap *w = arg;
 
@@ -70,11 +70,11 @@ static mongoc_stream_t *encrypt_stream(struct sbmo_conn *c,
     const mongoc_host_list_t *host, bson_error_t *error)
 {
     struct wrap w = {
-        .base = base, .host = host->host, .options = options_of(uri)
+        .base = base, .host = host->host, .options = mo_options_of(uri)
     };
     bson_error_t why = { 0 };
 
-    if (sbmo_apart(c, wrap, &w, error)) {
+    if (sbmo_apart(c, mo_wrap, &w, error)) {
         mongoc_stream_destroy(base);
         return NULL;
     }
@@ -120,7 +120,7 @@ static mongoc_stream_t *encrypt_stream(struct sbmo_conn *c,
 #define AGAIN_NS UINT64_C(10000000)
 
 // Whether to go on: 0, ECANCELED or ETIMEDOUT.
-static int check_dial(struct sbmo_conn *c, uint64_t deadline)
+static int mo_check_dial(struct sbmo_conn *c, uint64_t deadline)
 {
     if (sbmo_canceled(c))
         return ECANCELED;
@@ -135,7 +135,7 @@ static int wait_connected(struct sbmo_conn *c, int fd, uint64_t deadline)
 
     do {
         n = c->host->wait(fd, POLLOUT, sb_clock_until(deadline, TICK_NS));
-        why = n < 0 ? -n : check_dial(c, deadline);
+        why = n < 0 ? -n : mo_check_dial(c, deadline);
     } while (n == 0 && why == 0);
     if (n <= 0 || why == ECANCELED)
         return why;
@@ -153,7 +153,7 @@ static int connect_unix(struct sbmo_conn *c, int fd, const struct sockaddr *to,
         if (!sb_sock_would_block(why))
             return why;
         c->host->sleep(sb_clock_until(deadline, AGAIN_NS));
-        over = check_dial(c, deadline);
+        over = mo_check_dial(c, deadline);
         if (over)
             return over == ETIMEDOUT ? why : over;
     }
@@ -172,7 +172,7 @@ static int connect_tcp(struct sbmo_conn *c, int fd, const struct sockaddr *to,
 }
 
 // Returns a connected descriptor, or -1 with errno.
-static int dial(struct sbmo_conn *c, int family, int protocol,
+static int mo_dial(struct sbmo_conn *c, int family, int protocol,
     const struct sockaddr *to, socklen_t len)
 {
     uint64_t deadline = sbmo_deadline(c->env->connect_ms);
@@ -260,7 +260,7 @@ static int dial_tcp(
         if (sbmo_canceled(c))
             errno = ECANCELED;
         else
-            fd = dial(
+            fd = mo_dial(
                 c, a->ai_family, a->ai_protocol, a->ai_addr, a->ai_addrlen);
     }
     if (fd < 0)
@@ -280,7 +280,7 @@ static int dial_unix(
     errno = ENAMETOOLONG;
     if (strlen(host->host) < sizeof(to.sun_path)) {
         memcpy(to.sun_path, host->host, strlen(host->host) + 1);
-        fd = dial(c, AF_UNIX, 0, (const struct sockaddr *)&to, sizeof(to));
+        fd = mo_dial(c, AF_UNIX, 0, (const struct sockaddr *)&to, sizeof(to));
     }
     if (fd >= 0)
         return fd;
@@ -318,14 +318,14 @@ struct sbmo_sock {
     uint8_t ahead[AHEAD];
 };
 
-static struct sbmo_sock *own(mongoc_stream_t *stream)
+static struct sbmo_sock *mo_own(mongoc_stream_t *stream)
 {
     return (struct sbmo_sock *)stream;
 }
 
 // The list -------------------------------------------------------------------
 
-static void list_add(struct sbmo_sock *s)
+static void mo_list_add(struct sbmo_sock *s)
 {
     sb_spin_lock(&s->c->guard);
     s->next = s->c->socks;
@@ -333,7 +333,7 @@ static void list_add(struct sbmo_sock *s)
     sb_spin_unlock(&s->c->guard);
 }
 
-static void list_remove(struct sbmo_sock *s)
+static void mo_list_remove(struct sbmo_sock *s)
 {
     struct sbmo_sock **p = &s->c->socks;
 
@@ -367,7 +367,7 @@ int sbmo_stream_socket(const struct sbmo_conn *c)
 
 // In a thread of its own, a recv() that ends by itself saves a poll() before
 // it. The library passes a timeout with each call; it rarely changes.
-static void set_limit(struct sbmo_sock *s, int32_t ms)
+static void mo_set_limit(struct sbmo_sock *s, int32_t ms)
 {
     struct timeval t = { .tv_sec = ms / 1000,
         .tv_usec = (suseconds_t)(ms % 1000) * 1000 };
@@ -378,7 +378,7 @@ static void set_limit(struct sbmo_sock *s, int32_t ms)
     s->receive_ms = ms;
 }
 
-static int32_t allowed(const struct sbmo_sock *s, int32_t ms)
+static int32_t mo_allowed(const struct sbmo_sock *s, int32_t ms)
 {
     return s->c->leaving && (ms < 0 || ms > LEAVE_MS) ? LEAVE_MS : ms;
 }
@@ -392,7 +392,7 @@ struct limit {
 
 static struct limit limit_of(const struct sbmo_sock *s, int32_t ms)
 {
-    struct limit l = { .ms = allowed(s, ms), .whole = true };
+    struct limit l = { .ms = mo_allowed(s, ms), .whole = true };
 
     l.deadline = sbmo_deadline(l.ms);
     return l;
@@ -463,7 +463,7 @@ static ssize_t send_some(
 static ssize_t stream_writev(
     mongoc_stream_t *stream, mongoc_iovec_t *iov, size_t n, int32_t timeout)
 {
-    struct sbmo_sock *s = own(stream);
+    struct sbmo_sock *s = mo_own(stream);
     struct limit l = limit_of(s, timeout);
     ssize_t sum = 0;
     bool more = skip(&iov, &n, 0);
@@ -520,7 +520,7 @@ static ssize_t receive_within(
     ssize_t n;
 
     if (l->whole)
-        set_limit(s, sbmo_is_limit(l->ms) ? l->ms : 0);
+        mo_set_limit(s, sbmo_is_limit(l->ms) ? l->ms : 0);
     l->whole = false;
     n = s->c->host->exchange(&x);
     if (n >= 0)
@@ -534,7 +534,7 @@ static ssize_t receive_within(
 // directly into it; otherwise receives into ahead[], which is empty, and copies
 // from there. Returns the number of bytes in iov; 0: the peer has closed the
 // connection; -1: error.
-static ssize_t receive(
+static ssize_t mo_receive(
     struct sbmo_sock *s, mongoc_iovec_t *iov, struct limit *l)
 {
     bool direct = iov->iov_len >= AHEAD;
@@ -556,7 +556,7 @@ static ssize_t receive(
 static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
     size_t n, size_t min, int32_t timeout)
 {
-    struct sbmo_sock *s = own(stream);
+    struct sbmo_sock *s = mo_own(stream);
     struct limit l = limit_of(s, timeout);
     size_t sum = 0;
     bool more = skip(&iov, &n, 0);
@@ -564,7 +564,7 @@ static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
     s->timed_out = s->again = false;
     while (more) {
         ssize_t got = s->len ? (ssize_t)take_ahead(s, iov)
-                             : receive(s, iov, &l);
+                             : mo_receive(s, iov, &l);
 
         if (got <= 0) {
             if (got == 0) {
@@ -587,7 +587,7 @@ static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
 // closed one and looks for a server.
 static bool stream_check_closed(mongoc_stream_t *stream)
 {
-    struct sbmo_sock *s = own(stream);
+    struct sbmo_sock *s = mo_own(stream);
     char byte;
     ssize_t n;
 
@@ -622,22 +622,23 @@ static ssize_t stream_poll(
     if (!p)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        struct sbmo_sock *s = own(streams[i].stream);
+        struct sbmo_sock *s = mo_own(streams[i].stream);
 
         p[i] = (struct pollfd){ .fd = s->fd,
             .events = (short)streams[i].events };
         // Bytes that were read ahead count as well.
         if (s->len && (streams[i].events & POLLIN))
             timeout = 0;
-        timeout = allowed(s, timeout);
+        timeout = mo_allowed(s, timeout);
     }
-    rc = sbmo_poll(n ? own(streams[0].stream)->c->host : NULL, p, n, timeout);
+    rc = sbmo_poll(
+        n ? mo_own(streams[0].stream)->c->host : NULL, p, n, timeout);
     // Without this, the library would keep waiting.
     if (rc == 0 && n > 0 && timeout == LEAVE_MS)
-        stop_leaving(own(streams[0].stream)->c);
+        stop_leaving(mo_own(streams[0].stream)->c);
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         streams[i].revents = p[i].revents;
-        if (own(streams[i].stream)->len)
+        if (mo_own(streams[i].stream)->len)
             streams[i].revents |= streams[i].events & POLLIN;
         ready += streams[i].revents != 0;
     }
@@ -648,17 +649,17 @@ static ssize_t stream_poll(
 static int stream_setsockopt(mongoc_stream_t *stream, int level, int name,
     void *value, mongoc_socklen_t len)
 {
-    return setsockopt(own(stream)->fd, level, name, value, (socklen_t)len);
+    return setsockopt(mo_own(stream)->fd, level, name, value, (socklen_t)len);
 }
 
 static bool stream_timed_out(mongoc_stream_t *stream)
 {
-    return own(stream)->timed_out;
+    return mo_own(stream)->timed_out;
 }
 
 static bool stream_should_retry(mongoc_stream_t *stream)
 {
-    return own(stream)->again;
+    return mo_own(stream)->again;
 }
 
 static int stream_flush(mongoc_stream_t *stream)
@@ -668,11 +669,11 @@ static int stream_flush(mongoc_stream_t *stream)
 
 static int stream_close(mongoc_stream_t *stream)
 {
-    struct sbmo_sock *s = own(stream);
+    struct sbmo_sock *s = mo_own(stream);
 
     if (s->fd < 0)
         return 0;
-    list_remove(s);
+    mo_list_remove(s);
     if (s->c->last == s)
         s->c->last = NULL;
     close(s->fd);
@@ -682,7 +683,7 @@ static int stream_close(mongoc_stream_t *stream)
 
 static void stream_destroy(mongoc_stream_t *stream)
 {
-    struct sbmo_sock *s = own(stream);
+    struct sbmo_sock *s = mo_own(stream);
 
     stream_close(stream);
     free(s->name);
@@ -727,7 +728,7 @@ static struct sbmo_sock *sock_new(
     s->fd = fd;
     s->local = sb_sock_is_local(fd);
     s->name = copy;
-    list_add(s);
+    mo_list_add(s);
     return s;
 }
 

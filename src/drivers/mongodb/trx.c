@@ -180,7 +180,7 @@ static int read_options(mongoc_transaction_opt_t *o, const uint8_t *doc,
     return 0;
 }
 
-static int begin(
+static int mo_begin(
     struct sbmo_conn *c, const uint8_t *options, size_t len, struct sb_err *err)
 {
     mongoc_transaction_opt_t *o;
@@ -213,7 +213,7 @@ static bool unknown_outcome(const bson_t *reply)
     return p.unknown;
 }
 
-static int commit(struct sbmo_conn *c, struct sb_err *err)
+static int mo_commit(struct sbmo_conn *c, struct sb_err *err)
 {
     bson_t *reply;
     bson_error_t e = { 0 };
@@ -263,10 +263,10 @@ int sbmo_transaction(struct sb_conn *conn, const struct sbmo_doc_transaction *t,
     c->has_reply = false;
     switch ((enum sbmo_doc_step)t->step) {
     case SBMO_DOC_BEGIN:
-        rc = begin(c, t->options, t->len, err);
+        rc = mo_begin(c, t->options, t->len, err);
         break;
     case SBMO_DOC_COMMIT:
-        rc = commit(c, err);
+        rc = mo_commit(c, err);
         break;
     case SBMO_DOC_ABORT:
     default:

@@ -114,7 +114,7 @@ static void close_batch(struct part *p)
 }
 
 // The keys of an array are its indexes: "0" to "999".
-static size_t put_index(uint8_t *out, unsigned i)
+static size_t mo_put_array_key(uint8_t *out, unsigned i)
 {
     size_t n = 0;
 
@@ -148,7 +148,7 @@ static uint8_t *place_value(const struct sbmo_doc_bulk *bulk, struct part *p,
     if (!out)
         return NULL;
     *out = SB_BSON_DOCUMENT;
-    return out + 1 + put_index(out + 1, batch->n);
+    return out + 1 + mo_put_array_key(out + 1, batch->n);
 }
 
 static void placed(
@@ -224,7 +224,7 @@ void sbmo_doc_bulk_result(
 // Adding ---------------------------------------------------------------------
 
 // True if the bulk belongs to con, which was not freed.
-static bool is_open(const struct sbmo_doc_bulk *bulk, struct sb_con *con)
+static bool mo_is_open(const struct sbmo_doc_bulk *bulk, struct sb_con *con)
 {
     if (con->host->object_con(bulk) == con)
         return true;
@@ -256,7 +256,7 @@ int sbmo_doc_bulk_add(struct sb_con *con, struct sbmo_doc_bulk *bulk, int kind,
     enum kind k;
     uint8_t *out;
 
-    if (!is_open(bulk, con))
+    if (!mo_is_open(bulk, con))
         return SB_EUSAGE;
     p = part_of(con, bulk, kind, &k);
     if (!p)
@@ -282,7 +282,7 @@ int sbmo_doc_bulk_add_op(struct sb_con *con, struct sbmo_doc_bulk *bulk,
     uint8_t *out;
     int rc;
 
-    if (!is_open(bulk, con))
+    if (!mo_is_open(bulk, con))
         return SB_EUSAGE;
     p = part_of(con, bulk, kind, &k);
     if (!p)
@@ -442,7 +442,7 @@ int sbmo_doc_bulk_execute(struct sb_con *con, void *arg)
     int rc = 0;
 
     bulk->result = (struct sbmo_doc_bulk_result){ 0 };
-    if (!is_open(bulk, con)) {
+    if (!mo_is_open(bulk, con)) {
         empty(bulk);
         return SB_EUSAGE;
     }

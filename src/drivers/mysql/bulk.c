@@ -145,7 +145,7 @@ void sbmy_infile_guard(struct sbmy_conn *c, MYSQL *my)
 
 #define BLOCK_BYTES  (1024u * 1024)
 #define THREAD_STACK (256u * 1024)
-#define SETTINGS     4u // columns of the query in read_settings()
+#define SETTINGS     4u // columns of the query in my_read_settings()
 #define WARNING      3u // columns of SHOW WARNINGS: level, number, text
 // A server that cannot store more rows (its disk is full) reports this only at
 // the end of the statement, after it has read all data. Statements of limited
@@ -222,7 +222,7 @@ static struct sbmy_bulk *bulk_new(struct sbmy_conn *c, uint32_t ncolumns)
     return NULL;
 }
 
-static bool is_on(const char *text)
+static bool my_is_on(const char *text)
 {
     return strcmp(text, "0") != 0;
 }
@@ -234,7 +234,7 @@ static int no_load(const char *why, struct sb_err *err)
 
 // Reads the settings of the session. SB_EUNSUPPORTED: it does not support
 // loads.
-static int read_settings(
+static int my_read_settings(
     struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
 {
     static const char sql[] =
@@ -249,12 +249,12 @@ static int read_settings(
     row = sbmy_ask_row(res, SETTINGS);
     if (!row) {
         rc = no_load("the server did not return its settings", err);
-    } else if (!is_on(row[0])) {
+    } else if (!my_is_on(row[0])) {
         rc = no_load("local_infile is off", err);
     } else {
-        b->old_unique = is_on(row[1]);
-        b->old_foreign = is_on(row[2]);
-        b->strict = is_on(row[3]);
+        b->old_unique = my_is_on(row[1]);
+        b->old_foreign = my_is_on(row[2]);
+        b->strict = my_is_on(row[3]);
     }
     mysql_free_result(res);
     return rc;
@@ -338,7 +338,7 @@ static int await_start(struct sbmy_bulk *b, struct sb_err *err)
 static int begin_statements(struct sbmy_conn *c, struct sbmy_bulk *b,
     const char *table, const char *columns, struct sb_err *err)
 {
-    int rc = read_settings(c, b, err);
+    int rc = my_read_settings(c, b, err);
 
     if (rc == 0)
         rc = write_statement(b, table, columns, err);
@@ -360,7 +360,7 @@ static int begin_statements(struct sbmy_conn *c, struct sbmy_bulk *b,
     return rc;
 }
 
-static int begin_any(struct sbmy_conn *c, bool short_load, const char *table,
+static int my_begin_any(struct sbmy_conn *c, bool short_load, const char *table,
     const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
     struct sb_err why = { 0 };
@@ -381,7 +381,7 @@ static int begin_any(struct sbmy_conn *c, bool short_load, const char *table,
     attach_load(c, b);
     rc = begin_statements(c, b, table, columns, &why);
     if (rc == 0)
-        return 0; // the call is in progress until end_load()
+        return 0; // the call is in progress until my_bulk_end()
     attach_load(c, NULL);
     bulk_free(b);
     if (rc == SB_EUNSUPPORTED)
@@ -391,16 +391,16 @@ static int begin_any(struct sbmy_conn *c, bool short_load, const char *table,
     return sbmy_call_end(c, rc);
 }
 
-static int begin_load(struct sb_conn *conn, const char *table,
+static int my_bulk_begin(struct sb_conn *conn, const char *table,
     const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
-    return begin_any(sbmy_own(conn), false, table, columns, ncolumns, err);
+    return my_begin_any(sbmy_own(conn), false, table, columns, ncolumns, err);
 }
 
-static int begin_short_load(struct sb_conn *conn, const char *table,
+static int my_bulk_begin_short(struct sb_conn *conn, const char *table,
     const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
-    return begin_any(sbmy_own(conn), true, table, columns, ncolumns, err);
+    return my_begin_any(sbmy_own(conn), true, table, columns, ncolumns, err);
 }
 
 static int statement_failure(struct sbmy_bulk *b, struct sb_err *err)
@@ -435,7 +435,7 @@ static int hand_over(struct sbmy_bulk *b, struct sb_err *err)
     return rc;
 }
 
-static int add_row(
+static int my_add_row(
     struct sbmy_bulk *b, const struct sb_value *v, struct sb_err *err)
 {
     struct sbmy_block *f = &b->fill;
@@ -529,7 +529,7 @@ static int next_statement(
     return rc;
 }
 
-static int add_rows(struct sb_conn *conn, const struct sb_value *values,
+static int my_bulk_rows(struct sb_conn *conn, const struct sb_value *values,
     uint32_t nrows, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
@@ -537,7 +537,7 @@ static int add_rows(struct sb_conn *conn, const struct sb_value *values,
     int rc = 0;
 
     for (uint32_t r = 0; rc == 0 && r < nrows; r++)
-        rc = add_row(b, values + (size_t)r * b->ncolumns, err);
+        rc = my_add_row(b, values + (size_t)r * b->ncolumns, err);
     if (rc == 0 && b->bytes >= STATEMENT_BYTES)
         rc = next_statement(c, b, err);
     return rc;
@@ -560,7 +560,7 @@ static int end_transaction(
     return commit ? rc : 0;
 }
 
-static int end_load(struct sb_conn *conn, bool commit, struct sb_err *err)
+static int my_bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
     struct sbmy_bulk *b = c->bulk;
@@ -587,12 +587,12 @@ void sbmy_bulk_drop(struct sbmy_conn *c)
 {
     struct sb_err unused;
 
-    end_load((struct sb_conn *)c, false, &unused);
+    my_bulk_end((struct sb_conn *)c, false, &unused);
 }
 
 const struct sb_bulk_ops sbmy_bulk_ops = {
-    .begin = begin_load,
-    .rows = add_rows,
-    .end = end_load,
-    .begin_short = begin_short_load,
+    .begin = my_bulk_begin,
+    .rows = my_bulk_rows,
+    .end = my_bulk_end,
+    .begin_short = my_bulk_begin_short,
 };

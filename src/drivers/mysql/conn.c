@@ -18,7 +18,7 @@ static const char *user_of(const struct sbmy_opts *o)
     return sbmy_from_files(o) && !o->given.user ? NULL : o->user;
 }
 
-static struct sbmy_place place_of(const struct sbmy_conn *c)
+static struct sbmy_place my_place_of(const struct sbmy_conn *c)
 {
     struct sbmy_place p = sbmy_places_get(&c->env->places, c->place);
 
@@ -47,7 +47,7 @@ static void name_place(struct sbmy_place p, char *out, size_t size)
 
 // Replaces the message of MariaDB's library for a refused plugin, because it
 // contains a name from memory that was already reused.
-static const char *reason(MYSQL *my)
+static const char *my_reason(MYSQL *my)
 {
     return mysql_errno(my) == SBMY_CR_PLUGIN_REFUSED
                ? "the server requested an authentication plugin that is not "
@@ -60,7 +60,7 @@ static const char *reason(MYSQL *my)
 // for a malformed packet.
 static const char *login_hint(const struct sbmy_conn *c, unsigned native)
 {
-    struct sbmy_place p = place_of(c);
+    struct sbmy_place p = my_place_of(c);
 
     if (native == CR_MALFORMED)
         return "is it a proxy that cannot connect to its server?";
@@ -80,12 +80,13 @@ static int no_connection(
     const char *hint = login_hint(c, native);
     char where[260], limit[80] = "";
 
-    name_place(place_of(c), where, sizeof(where));
+    name_place(my_place_of(c), where, sizeof(where));
     if (failed == EMFILE && native >= CR_OF_CLIENT)
         sb_limit_of_files(limit, sizeof(limit));
     sb_err_set(err, SB_ECONNECT,
         "unable to connect to MySQL server %s: error %u: %.200s%s%s%s%s", where,
-        native, reason(my), limit, *hint ? " (" : "", hint, *hint ? ")" : "");
+        native, my_reason(my), limit, *hint ? " (" : "", hint,
+        *hint ? ")" : "");
     if (err) {
         err->native = (int)native;
         snprintf(err->state, sizeof(err->state), "%s", mysql_sqlstate(my));
@@ -98,7 +99,7 @@ static int no_tls(const struct sbmy_conn *c, struct sb_err *err)
     const char *word = sbmy_ssl_words[c->o->ssl];
     char where[260];
 
-    name_place(place_of(c), where, sizeof(where));
+    name_place(my_place_of(c), where, sizeof(where));
     return sb_err_set(err, SB_ECONNECT,
         "unable to connect to MySQL server %s: it does not support TLS, which "
         "--mysql-ssl%s%s requires; --mysql-ssl=preferred connects "
@@ -143,11 +144,11 @@ static int check_port(const struct sbmy_conn *c, struct sbmy_place p, MYSQL *my,
         my->unix_socket, port, p.port);
 }
 
-static int dial(struct sbmy_conn *c, MYSQL *my, const char *password,
+static int my_dial(struct sbmy_conn *c, MYSQL *my, const char *password,
     enum sbmy_tls mode, struct sb_err *err)
 {
     const struct sbmy_opts *o = c->o;
-    struct sbmy_place p = place_of(c);
+    struct sbmy_place p = my_place_of(c);
     int rc = sbmy_settings(my, c->env, mode, err);
 
     if (rc)
@@ -182,7 +183,7 @@ static int try_mode(struct sbmy_conn *c, const char *password,
 
     if (!my)
         return sbmy_no_memory(err);
-    rc = dial(c, my, password, mode, err);
+    rc = my_dial(c, my, password, mode, err);
     if (rc) {
         mysql_close(my);
         return rc;
@@ -215,7 +216,7 @@ static int try_password(void *arg, const char *password, struct sb_err *err)
     return rc;
 }
 
-static bool is_refused(const struct sb_err *err)
+static bool my_is_refused(const struct sb_err *err)
 {
     return err->native == ER_ACCESS_DENIED ||
            err->native == ER_ACCESS_DENIED_NO_PASSWORD;
@@ -225,7 +226,7 @@ static void try_place(void *arg)
 {
     struct attempt *a = arg;
     const struct sb_host *host = a->c->host;
-    struct sb_passcmd_calls calls = { try_password, is_refused, host->sleep,
+    struct sb_passcmd_calls calls = { try_password, my_is_refused, host->sleep,
         host->apart };
 
     sbmy_apart_begin(a->c);
@@ -243,7 +244,7 @@ static bool waits_as_told(const struct sbmy_conn *c)
 {
     return SBMY_LOOP && sbmy_tls(c->o) == SBMY_TLS_DISABLED &&
            !c->env->passcmd && !sbmy_from_files(c->o) &&
-           sbmy_place_is_address(place_of(c));
+           sbmy_place_is_address(my_place_of(c));
 }
 
 // Called in the thread of the connection, while no other one has begun to
@@ -253,7 +254,7 @@ static bool is_canceled(void *arg)
     return sbmy_take_cancel(((struct attempt *)arg)->c);
 }
 
-static int was_canceled(struct sb_err *err)
+static int my_was_canceled(struct sb_err *err)
 {
     return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
 }
@@ -263,8 +264,8 @@ static int no_turn(const struct sbmy_conn *c, int rc, struct sb_err *err)
     char where[260];
 
     if (rc == SB_ECANCELED)
-        return was_canceled(err);
-    name_place(place_of(c), where, sizeof(where));
+        return my_was_canceled(err);
+    name_place(my_place_of(c), where, sizeof(where));
     return sb_err_set(err, SB_ECONNECT,
         "unable to connect to MySQL server %s: no thread was free to connect "
         "within --mysql-connect-timeout, because too many other connections "
@@ -283,7 +284,7 @@ static int connect_place(struct sbmy_conn *c, struct sb_err *err)
     if (c->o->dry_run)
         return 0;
     if (sbmy_take_cancel(c))
-        return was_canceled(err);
+        return my_was_canceled(err);
     if (waits_as_told(c))
         try_place(&a);
     else
@@ -293,9 +294,9 @@ static int connect_place(struct sbmy_conn *c, struct sb_err *err)
         return no_turn(c, rc, err);
     if (a.rc == 0)
         sbmy_socket_library(c);
-    // In this order: see cancel().
+    // In this order: see my_cancel().
     atomic_store(&c->shared_fd, a.rc == 0 ? c->socket.fd + 1 : 0);
-    return sbmy_take_cancel(c) ? was_canceled(err) : a.rc;
+    return sbmy_take_cancel(c) ? my_was_canceled(err) : a.rc;
 }
 
 static void make_lock(struct sbmy_conn *c)
@@ -305,7 +306,7 @@ static void make_lock(struct sbmy_conn *c)
     c->has_lock = true;
 }
 
-static int connect_first(struct sb_conn *conn, struct sb_driver_env *env,
+static int my_connect(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts, const struct sb_conn_info *info, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
@@ -335,7 +336,7 @@ static void close_handle(struct sbmy_conn *c)
     sbmy_apart_end(c);
 }
 
-static void disconnect(struct sb_conn *conn)
+static void my_disconnect(struct sb_conn *conn)
 {
     struct sbmy_conn *c = sbmy_own(conn);
 
@@ -351,7 +352,7 @@ static void disconnect(struct sb_conn *conn)
 }
 
 // Reconnects to the same place, or to the next one that answers.
-static int reconnect(struct sb_conn *conn, struct sb_err *err)
+static int my_reconnect(struct sb_conn *conn, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
     uint64_t places = sbmy_places_count(&c->env->places);
@@ -367,7 +368,7 @@ static int reconnect(struct sb_conn *conn, struct sb_err *err)
     }
 }
 
-static bool is_idle(struct sbmy_conn *c)
+static bool my_is_idle(struct sbmy_conn *c)
 {
     return atomic_load(&c->shared_fd) != 0 && !atomic_load(&c->busy);
 }
@@ -378,12 +379,12 @@ static bool is_idle(struct sbmy_conn *c)
 // end of that call, a new socket of another thread may have the same number,
 // and would be shut down. This is acceptable, because the run is being ended
 // anyway.
-static void cancel(struct sb_conn *conn)
+static void my_cancel(struct sb_conn *conn)
 {
     struct sbmy_conn *c = sbmy_own(conn);
     int socket;
 
-    if (is_idle(c))
+    if (my_is_idle(c))
         return;
     atomic_store(&c->canceled, true);
     socket = atomic_load(&c->shared_fd);
@@ -396,7 +397,7 @@ static void cancel(struct sb_conn *conn)
     shutdown(socket - 1, SHUT_RDWR);
 }
 
-static int reset(struct sb_conn *conn, struct sb_err *err)
+static int my_reset(struct sb_conn *conn, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
     int rc;
@@ -418,7 +419,7 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
 }
 
 // A cancel that no call has reported yet is reported by the next call.
-static int socket_of(const struct sb_conn *conn)
+static int my_socket_of(const struct sb_conn *conn)
 {
     const struct sbmy_conn *c = (const struct sbmy_conn *)conn;
 
@@ -427,7 +428,7 @@ static int socket_of(const struct sb_conn *conn)
     return c->state == SBMY_LOST ? SB_ELOST : c->socket.fd;
 }
 
-static const char *open_transaction(const struct sb_conn *conn)
+static const char *my_open_transaction(const struct sb_conn *conn)
 {
     const struct sbmy_conn *c = (const struct sbmy_conn *)conn;
     unsigned status = c->my ? c->my->server_status : 0;
@@ -443,11 +444,11 @@ static const char *open_transaction(const struct sb_conn *conn)
 const struct sb_generic_ops sbmy_generic_ops = {
     .env_init = sbmy_env_init,
     .env_done = sbmy_env_done,
-    .connect = connect_first,
-    .disconnect = disconnect,
-    .reconnect = reconnect,
-    .cancel = cancel,
-    .reset = reset,
-    .socket = socket_of,
-    .open_transaction = open_transaction,
+    .connect = my_connect,
+    .disconnect = my_disconnect,
+    .reconnect = my_reconnect,
+    .cancel = my_cancel,
+    .reset = my_reset,
+    .socket = my_socket_of,
+    .open_transaction = my_open_transaction,
 };

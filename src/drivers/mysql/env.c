@@ -91,7 +91,7 @@ enum sbmy_tls sbmy_tls(const struct sbmy_opts *o)
                : SBMY_TLS_REQUIRED;
 }
 
-static int no_file(const char *option, const char *path, struct sb_err *err)
+static int my_no_file(const char *option, const char *path, struct sb_err *err)
 {
     return sb_err_set(err, SB_EUSAGE, "%s: cannot read file '%s': %s", option,
         path, strerror(errno));
@@ -102,7 +102,7 @@ bool sbmy_from_files(const struct sbmy_opts *o)
     return *o->defaults_file || *o->defaults_group;
 }
 
-static int find_password(struct sbmy_env *e, struct sb_err *err)
+static int my_find_password(struct sbmy_env *e, struct sb_err *err)
 {
     const struct sbmy_opts *o = e->o;
     const char *text = getenv("MYSQL_PWD");
@@ -136,7 +136,7 @@ static int find_files(struct sbmy_env *e, struct sb_err *err)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     e->defaults_file = realpath(path, NULL);
     if (!e->defaults_file || access(e->defaults_file, R_OK) != 0)
-        rc = no_file("--mysql-defaults-file", path, err);
+        rc = my_no_file("--mysql-defaults-file", path, err);
     free(path);
     return rc;
 }
@@ -210,7 +210,7 @@ int sbmy_env_init(
     if (rc == 0)
         rc = sbmy_places_check(&e->places, err);
     if (rc == 0)
-        rc = find_password(e, err);
+        rc = my_find_password(e, err);
     if (rc == 0)
         rc = find_files(e, err);
     // The library requires a lock for its initialization; the core holds one.

@@ -120,12 +120,12 @@ static const struct sb_errnum table[] = {
 
 #define ENTRIES (sizeof(table) / sizeof(table[0]))
 
-static enum kind kind_of(int native)
+static enum kind my_kind_of(int native)
 {
     return (enum kind)sb_errnum_kind(table, ENTRIES, native, KIND_OTHER);
 }
 
-static int add_code(
+static int my_add_code(
     struct sbmy_ignore *ig, const char *item, struct sb_err *err)
 {
     char *end;
@@ -154,7 +154,7 @@ int sbmy_ignore_init(
     if (!ig->code)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     for (size_t i = 0; rc == 0 && i < list->count; i++)
-        rc = add_code(ig, list->item[i], err);
+        rc = my_add_code(ig, list->item[i], err);
     return rc;
 }
 
@@ -164,7 +164,7 @@ void sbmy_ignore_done(struct sbmy_ignore *ig)
     *ig = (struct sbmy_ignore){ 0 };
 }
 
-static bool listed(const struct sbmy_ignore *ig, int native)
+static bool my_listed(const struct sbmy_ignore *ig, int native)
 {
     for (size_t i = 0; !ig->all && i < ig->n; i++) {
         if (ig->code[i] == native)
@@ -178,7 +178,7 @@ static bool listed(const struct sbmy_ignore *ig, int native)
 // while it is not part of its cluster.
 static enum kind kind_by_state(int native, const char *state)
 {
-    enum kind kind = kind_of(native);
+    enum kind kind = my_kind_of(native);
     bool known = sb_errnum_find(table, ENTRIES, native) != NULL;
 
     return (!known || kind == KIND_NEITHER) && strncmp(state, "08", 2) == 0
@@ -188,7 +188,7 @@ static enum kind kind_by_state(int native, const char *state)
 
 int sbmy_classify(const struct sbmy_ignore *ig, int native, const char *state)
 {
-    bool ignored = listed(ig, native);
+    bool ignored = my_listed(ig, native);
 
     switch (kind_by_state(native, state)) {
     case KIND_LOST:
@@ -204,14 +204,14 @@ int sbmy_classify(const struct sbmy_ignore *ig, int native, const char *state)
 
 bool sbmy_refuses_prepare(int native)
 {
-    enum kind kind = kind_of(native);
+    enum kind kind = my_kind_of(native);
 
     return kind == KIND_PREPARE || kind == KIND_NEITHER;
 }
 
 bool sbmy_refuses_load(int native)
 {
-    enum kind kind = kind_of(native);
+    enum kind kind = my_kind_of(native);
 
     return kind == KIND_LOAD || kind == KIND_NEITHER;
 }

@@ -110,7 +110,7 @@ static bool is_known(size_t i, const char *name)
            fnmatch(known[i].pattern, name, FNM_CASEFOLD) == 0;
 }
 
-static void classify(struct sb_counter *c)
+static void my_classify(struct sb_counter *c)
 {
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (is_known(i, c->name)) {
@@ -131,12 +131,13 @@ static int take_status(const char *const *row, const struct sb_counter_sink *to)
     c.value = strtod(row[1], &end);
     if (end == row[1] || *end)
         return 0; // a text, such as ON
-    classify(&c);
+    my_classify(&c);
     return to->take(to->arg, &c);
 }
 
 // Columns: name, value, type. Of the types, only "value" is a level.
-static int take_metric(const char *const *row, const struct sb_counter_sink *to)
+static int my_take_metric(
+    const char *const *row, const struct sb_counter_sink *to)
 {
     char name[128];
     struct sb_counter c = { .name = name, .kind = SB_COUNTER_TOTAL };
@@ -164,7 +165,7 @@ static const struct source sources[] = {
     { "information_schema.INNODB_METRICS",
         "SELECT NAME, COUNT, TYPE FROM information_schema.INNODB_METRICS "
         "WHERE TIME_ENABLED IS NOT NULL AND TIME_DISABLED IS NULL",
-        3, PREFIX, take_metric },
+        3, PREFIX, my_take_metric },
 };
 
 // Returns whether a name may be wanted that does not begin with PREFIX, such as
@@ -194,7 +195,7 @@ static bool wants_source(
     return *s->prefix ? to->wanted(to->arg, s->prefix) : wants_status(to);
 }
 
-static int read_source(struct sbmy_conn *c, const struct source *s,
+static int my_read_source(struct sbmy_conn *c, const struct source *s,
     const struct sb_counter_sink *to, struct sb_err *err)
 {
     MYSQL_RES *res;
@@ -214,7 +215,7 @@ static int read_source(struct sbmy_conn *c, const struct source *s,
 }
 
 // The operation counters of struct sb_info_ops, and its short list.
-static int sbmy_counters(
+static int my_counters(
     struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
@@ -227,13 +228,13 @@ static int sbmy_counters(
         return rc;
     for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
         if (wants_source(&sources[i], to))
-            rc = read_source(c, &sources[i], to, err);
+            rc = my_read_source(c, &sources[i], to, err);
     return sbmy_call_end(c, rc);
 }
 
 #define FACTS 6u
 
-static const char *product(const char *version, const char *comment)
+static const char *my_product(const char *version, const char *comment)
 {
     if (strstr(version, "MariaDB") || strstr(comment, "mariadb"))
         return "MariaDB";
@@ -260,17 +261,17 @@ static int one_line(struct sbmy_conn *c, char *out, size_t size)
         n = snprintf(out, size,
             "%s %s, %s, buffer pool %s MB, flush log at commit %s, binlog %s, "
             "TLS %s",
-            product(version, row[0]), version, row[1], row[2], row[3],
+            my_product(version, row[0]), version, row[1], row[2], row[3],
             strcmp(row[4], "0") == 0 ? "off" : "on", cipher ? cipher : "off");
     else
-        n = snprintf(out, size, "%s %s, TLS %s", product(version, ""), version,
-            cipher ? cipher : "off");
+        n = snprintf(out, size, "%s %s, TLS %s", my_product(version, ""),
+            version, cipher ? cipher : "off");
     if (res)
         mysql_free_result(res);
     return n;
 }
 
-static int server(struct sb_conn *conn, char *out, size_t size)
+static int my_server(struct sb_conn *conn, char *out, size_t size)
 {
     struct sbmy_conn *c = sbmy_own(conn);
     int n;
@@ -283,7 +284,7 @@ static int server(struct sb_conn *conn, char *out, size_t size)
     return sbmy_call_end(c, n);
 }
 
-static int client(char *out, size_t size)
+static int my_client(char *out, size_t size)
 {
 #ifdef MARIADB_PACKAGE_VERSION
     return snprintf(out, size,
@@ -335,7 +336,7 @@ static int visit_settings(MYSQL_RES *res, struct about *a)
     return rc;
 }
 
-static int describe(struct sb_conn *conn, struct sb_server *out,
+static int my_describe(struct sb_conn *conn, struct sb_server *out,
     int (*setting)(void *arg, const char *name, const char *value), void *arg,
     struct sb_err *err)
 {
@@ -361,12 +362,12 @@ static int describe(struct sb_conn *conn, struct sb_server *out,
         rc = 0; // a proxy that does not support it
     }
     snprintf(out->name, sizeof(out->name), "%s %s",
-        product(mysql_get_server_info(c->my), a.comment),
+        my_product(mysql_get_server_info(c->my), a.comment),
         mysql_get_server_info(c->my));
     return sbmy_call_end(c, rc);
 }
 
-static uint64_t servers(const struct sb_driver_env *env)
+static uint64_t my_servers(const struct sb_driver_env *env)
 {
     const struct sbmy_env *e = env->shared;
 
@@ -374,10 +375,10 @@ static uint64_t servers(const struct sb_driver_env *env)
 }
 
 const struct sb_info_ops sbmy_info_ops = {
-    .server = server,
-    .client = client,
-    .describe = describe,
-    .servers = servers,
-    .counters = sbmy_counters,
+    .server = my_server,
+    .client = my_client,
+    .describe = my_describe,
+    .servers = my_servers,
+    .counters = my_counters,
     .counters_default = COUNTERS,
 };

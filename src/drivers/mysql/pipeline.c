@@ -10,7 +10,7 @@
 
 // Returns the length without blanks and semicolons at the end, because an empty
 // statement between two semicolons is an error.
-static size_t trimmed(const struct sb_item *item)
+static size_t my_trimmed(const struct sb_item *item)
 {
     size_t n = item->len;
 
@@ -31,7 +31,7 @@ static char *join_statements(
         size += items[i].len + 2;
     text = malloc(size);
     for (uint32_t i = 0; text && i < n; i++) {
-        size_t part = trimmed(&items[i]);
+        size_t part = my_trimmed(&items[i]);
 
         if (i > 0) {
             text[at++] = '\n';
@@ -123,7 +123,7 @@ static int receive_surplus(struct sbmy_conn *c, struct sb_err *err)
 }
 
 // After an error the server executes, and answers, nothing else.
-static int receive(
+static int my_receive(
     struct sbmy_conn *c, struct sb_result *res, struct sb_err *err)
 {
     int rc = await_answer(c);
@@ -160,7 +160,7 @@ int sbmy_pipeline_receive(
     if (c->piped == 0)
         return sb_err_set(err, SB_EUSAGE, "no more pipeline results");
     rc = sbmy_call_begin(c, err);
-    return rc ? rc : sbmy_call_end(c, receive(c, res, err));
+    return rc ? rc : sbmy_call_end(c, my_receive(c, res, err));
 }
 
 int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err)
@@ -175,7 +175,7 @@ int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err)
     while (rc == 0 && c->piped > 0) {
         struct sb_result unused = { 0 };
 
-        rc = receive(c, &unused, err);
+        rc = my_receive(c, &unused, err);
         sbmy_result_drop(c);
     }
     // If the library ran out of memory for a result, others may follow it.

@@ -54,7 +54,7 @@ const uint8_t *sbmy_get_number(
     return p + n;
 }
 
-static enum sbmy_step take_error(
+static enum sbmy_step my_take_error(
     struct sbmy_answer *a, size_t at, const uint8_t *p, size_t len)
 {
     if (len < 3)
@@ -130,14 +130,14 @@ static enum sbmy_step take_count(
     return SBMY_STEP_MORE;
 }
 
-static enum sbmy_step take_first(
+static enum sbmy_step my_take_first(
     struct sbmy_answer *a, size_t at, const uint8_t *p, size_t len)
 {
     switch (p[0]) {
     case IS_OK:
         return take_ok(a, p, len);
     case IS_ERROR:
-        return take_error(a, at, p, len);
+        return my_take_error(a, at, p, len);
     case IS_FILE:
         a->file = true;
         return SBMY_STEP_DONE;
@@ -146,7 +146,7 @@ static enum sbmy_step take_first(
     }
 }
 
-static enum sbmy_step take_row(
+static enum sbmy_step my_take_row(
     struct sbmy_answer *a, size_t at, const uint8_t *p, size_t len)
 {
     if (p[0] == IS_ROW) {
@@ -154,7 +154,7 @@ static enum sbmy_step take_row(
         return SBMY_STEP_MORE;
     }
     if (p[0] == IS_ERROR)
-        return take_error(a, at, p, len);
+        return my_take_error(a, at, p, len);
     if (p[0] != IS_EOF)
         return SBMY_STEP_BAD;
     if (len >= OK_LEN)
@@ -174,10 +174,10 @@ static enum sbmy_step take_packet(
         return SBMY_STEP_BAD;
     switch (a->stage) {
     case FIRST:
-        return take_first(a, at, p, len);
+        return my_take_first(a, at, p, len);
     case COLUMNS:
         if (p[0] == IS_ERROR)
-            return take_error(a, at, p, len);
+            return my_take_error(a, at, p, len);
         if (--a->left == 0) {
             a->columns_end = at + len;
             a->stage = BEHIND_COLUMNS;
@@ -190,9 +190,9 @@ static enum sbmy_step take_packet(
             return SBMY_STEP_MORE;
         }
         a->rows = at - SBMY_HEAD;
-        return take_row(a, at, p, len);
+        return my_take_row(a, at, p, len);
     default:
-        return take_row(a, at, p, len);
+        return my_take_row(a, at, p, len);
     }
 }
 
@@ -312,7 +312,7 @@ size_t sbmy_encode_room(const struct sb_value *v)
 
 // Returns the character that represents c after SBMY_ESCAPE; 0: c is not
 // escaped.
-static char escaped(char c)
+static char my_escaped(char c)
 {
     switch (c) {
     case '\0':
@@ -328,10 +328,10 @@ static char escaped(char c)
     }
 }
 
-static char *put_bytes(char *out, const char *s, uint32_t len)
+static char *my_put_bytes(char *out, const char *s, uint32_t len)
 {
     for (const char *end = s + len; s < end; s++) {
-        char e = (unsigned char)*s > SBMY_ESCAPE ? 0 : escaped(*s);
+        char e = (unsigned char)*s > SBMY_ESCAPE ? 0 : my_escaped(*s);
 
         if (e)
             *out++ = SBMY_ESCAPE;
@@ -355,7 +355,7 @@ char *sbmy_encode(char *out, const struct sb_value *v, char after)
     case SB_VALUE_TEXT:
     case SB_VALUE_BLOB:
     case SB_VALUE_TIME:
-        out = put_bytes(out, v->s, v->len);
+        out = my_put_bytes(out, v->s, v->len);
         break;
     case SB_VALUE_NULL:
     default:
@@ -504,7 +504,7 @@ static void set_digits(struct digits *g, double v, int n)
     g->n = n;
 }
 
-static double number_of(const struct digits *g)
+static double my_number_of(const struct digits *g)
 {
     char text[48];
 
@@ -537,7 +537,7 @@ static bool fits_next(struct digits *g, double v)
     if (frexp(v, &exp) != 0.5)
         return false;
     step_up(g, SAFE_DIGITS + 1);
-    return number_of(g) == v;
+    return my_number_of(g) == v;
 }
 
 // Sets the fewest digits that read back as v > 0.
@@ -545,7 +545,7 @@ static void shortest(struct digits *g, double v)
 {
     for (int n = v < 2.3e-308 ? 1 : SAFE_DIGITS; n < DOUBLE_DIGITS; n++) {
         set_digits(g, v, n);
-        if (number_of(g) == v || (n > SAFE_DIGITS && fits_next(g, v)))
+        if (my_number_of(g) == v || (n > SAFE_DIGITS && fits_next(g, v)))
             return;
     }
     set_digits(g, v, DOUBLE_DIGITS);
@@ -583,7 +583,7 @@ static size_t put_plain(const struct digits *g, int decimals, char *out)
     return (size_t)(p - out);
 }
 
-static size_t put_any(double v, bool is_float, char *out)
+static size_t my_put_any(double v, bool is_float, char *out)
 {
     struct digits g;
 
@@ -643,7 +643,7 @@ size_t sbmy_binary_real(const struct sbmy_shape *s, double v, char *out)
     if (v == 0)
         n += put_zero(s, out + n);
     else if (s->decimals >= ANY_DECIMALS)
-        n += put_any(v, s->type == SBMY_TYPE_FLOAT, out + n);
+        n += my_put_any(v, s->type == SBMY_TYPE_FLOAT, out + n);
     else
         n += put_fixed(v, s->decimals, out + n);
     return fill_zeros(s, out, n);
@@ -702,7 +702,7 @@ static const uint8_t *text_cell(
 }
 
 // Servers omit trailing zeros of a time.
-static const uint8_t *time_cell(const struct sbmy_shape *s, const uint8_t *p,
+static const uint8_t *my_time_cell(const struct sbmy_shape *s, const uint8_t *p,
     const uint8_t *end, struct sb_cell *cell, char *text)
 {
     uint8_t part[12] = { 0 };
@@ -742,7 +742,7 @@ static const uint8_t *one_cell(const struct sbmy_shape *s, const uint8_t *p,
     case SBMY_FORM_REAL:
         return number_cell(s, p, end, cell, text);
     case SBMY_FORM_TIME:
-        return time_cell(s, p, end, cell, text);
+        return my_time_cell(s, p, end, cell, text);
     default:
         if (s->type != SBMY_TYPE_NULL)
             return text_cell(p, end, cell);

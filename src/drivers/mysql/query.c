@@ -25,7 +25,7 @@ static int text_fetch(struct sbmy_conn *c, struct sb_result *res,
     return 1;
 }
 
-static const char *text_column(struct sbmy_conn *c, uint32_t i)
+static const char *my_text_column(struct sbmy_conn *c, uint32_t i)
 {
     return c->res ? mysql_fetch_fields(c->res)[i].name : NULL;
 }
@@ -76,7 +76,7 @@ static int text_next(
 
 static const struct sbmy_result_ops text_result = {
     .fetch = text_fetch,
-    .column = text_column,
+    .column = my_text_column,
     .next = text_next,
     .free = text_free,
 };

@@ -76,7 +76,8 @@ static bool copy_cells(
     return true;
 }
 
-static bool copy_names(struct sbmy_conn *c, uint32_t n, struct sbmy_several *s)
+static bool my_copy_names(
+    struct sbmy_conn *c, uint32_t n, struct sbmy_several *s)
 {
     bool copied = true;
 
@@ -101,7 +102,7 @@ static int copy_result(
 
     if (result)
         s->result = result;
-    if (!result || !cells || !copy_names(c, res->nfields, s))
+    if (!result || !cells || !my_copy_names(c, res->nfields, s))
         rc = sbmy_no_memory(err);
     while (rc == 1) {
         rc = c->result->fetch(c, res, cells, err);

@@ -40,7 +40,7 @@ static bool verifies(enum sbmy_tls mode)
 
 // "localhost" means the library's default socket, unless an option file selects
 // TCP.
-static bool is_local(const struct sbmy_opts *o, struct sbmy_place p)
+static bool my_is_local(const struct sbmy_opts *o, struct sbmy_place p)
 {
     return p.socket || (sbmy_place_is_default(p) && !sbmy_from_files(o));
 }
@@ -126,7 +126,7 @@ void sbmy_auth(MYSQL *my, const struct sbmy_opts *o, struct sbmy_place p,
     enum sbmy_tls mode)
 {
     restrict_plugins(
-        my, o->cleartext_password || is_local(o, p) || verifies(mode));
+        my, o->cleartext_password || my_is_local(o, p) || verifies(mode));
 }
 
 // Verifies the certificate of a server with MariaDB's library 3.4. That library
@@ -258,7 +258,7 @@ static unsigned seconds(int64_t ns)
     return (unsigned)((ns + 999999999) / 1000000000);
 }
 
-static void set_text(MYSQL *my, enum mysql_option option, const char *value)
+static void my_set_text(MYSQL *my, enum mysql_option option, const char *value)
 {
     if (*value)
         mysql_options(my, option, value);
@@ -315,7 +315,8 @@ static void set_file(
 
 // With "preferred" no CA certificate is set: a library that does not trust the
 // server would continue without encryption.
-static void set_files(MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode)
+static void my_set_files(
+    MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode)
 {
     bool local = o->ssl > SBMY_TLS_VERIFY_IDENTITY && !*o->ssl_key &&
                  !*o->ssl_ca && !*o->ssl_cert;
@@ -326,7 +327,7 @@ static void set_files(MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode)
         my, MYSQL_OPT_SSL_CERT, o->ssl_cert, local ? "client-cert.pem" : NULL);
     if (mode != SBMY_TLS_PREFERRED)
         set_file(my, MYSQL_OPT_SSL_CA, o->ssl_ca, local ? "cacert.pem" : NULL);
-    set_text(my, MYSQL_OPT_SSL_CIPHER, o->ssl_cipher);
+    my_set_text(my, MYSQL_OPT_SSL_CIPHER, o->ssl_cipher);
 }
 
 static int no_authority(struct sb_err *e)
@@ -391,7 +392,7 @@ static int set_tls(
     MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode, struct sb_err *e)
 {
     if (mode != SBMY_TLS_DISABLED)
-        set_files(my, o, mode);
+        my_set_files(my, o, mode);
 #if HAVE_DECL_MYSQL_OPT_GET_SERVER_PUBLIC_KEY
     // Without encryption, caching_sha2_password requires the server's public
     // key.
@@ -418,8 +419,8 @@ int sbmy_settings(
 
     if (e->defaults_file)
         mysql_options(my, MYSQL_READ_DEFAULT_FILE, e->defaults_file);
-    set_text(my, MYSQL_READ_DEFAULT_GROUP, o->defaults_group);
-    set_text(my, MYSQL_SET_CHARSET_NAME, o->charset);
+    my_set_text(my, MYSQL_READ_DEFAULT_GROUP, o->defaults_group);
+    my_set_text(my, MYSQL_SET_CHARSET_NAME, o->charset);
     set_timeout(my, MYSQL_OPT_CONNECT_TIMEOUT, o->connect_timeout);
     set_timeout(my, MYSQL_OPT_READ_TIMEOUT, o->read_timeout);
     set_timeout(my, MYSQL_OPT_WRITE_TIMEOUT, o->write_timeout);

@@ -62,7 +62,7 @@ uint64_t sbmy_socket_deadline(const struct sbmy_conn *c)
     return ns > 0 ? sb_clock_monotonic() + (uint64_t)ns : UINT64_MAX;
 }
 
-static bool wait_for(struct sbmy_socket *s, short what, int ms)
+static bool my_wait_for(struct sbmy_socket *s, short what, int ms)
 {
     int n = s->host->wait(s->fd, what, deadline_in(ms));
 
@@ -80,7 +80,7 @@ bool sbmy_socket_send(struct sbmy_socket *s, const uint8_t *p, size_t len)
             p += n;
             len -= (size_t)n;
         } else if (n < 0 && sb_sock_would_block(errno)) {
-            if (!wait_for(s, POLLOUT, s->write_ms))
+            if (!my_wait_for(s, POLLOUT, s->write_ms))
                 return false;
         } else if (n == 0 || errno != EINTR) {
             return false;
@@ -117,7 +117,7 @@ static ssize_t receive_some(
     s->out_len = 0;
     // With a deadline and no request, exchange() tries to receive first.
     if (x.len == 0 && x.poll_first && s->read_ms >= 0 &&
-        !wait_for(s, POLLIN, s->read_ms))
+        !my_wait_for(s, POLLIN, s->read_ms))
         return 0;
     n = s->host->exchange(&x);
     // The network has timeouts, too.
@@ -301,9 +301,9 @@ bool sbmy_yields(const struct sbmy_conn *c)
 
 // Waits until the library can continue. If that takes too long, the connection
 // is closed, which the library then notices.
-static void await(struct sbmy_conn *c)
+static void my_await(struct sbmy_conn *c)
 {
-    if (!wait_for(&c->socket, POLLIN, c->socket.read_ms))
+    if (!my_wait_for(&c->socket, POLLIN, c->socket.read_ms))
         sbmy_socket_hang_up(c);
 }
 #else
@@ -349,7 +349,7 @@ int sbmy_read_query_result(struct sbmy_conn *c)
 {
 #if SBMY_NONBLOCKING
     if (sbmy_yields(c))
-        await(c);
+        my_await(c);
 #endif
     return mysql_read_query_result(c->my);
 }
@@ -369,7 +369,7 @@ MYSQL_RES *sbmy_store_result(struct sbmy_conn *c)
     if (sbmy_yields(c)) {
         while (
             mysql_store_result_nonblocking(c->my, &res) == NET_ASYNC_NOT_READY)
-            await(c);
+            my_await(c);
         return res;
     }
 #endif
@@ -384,7 +384,7 @@ int sbmy_next_result(struct sbmy_conn *c)
     if (sbmy_yields(c)) {
         while ((status = mysql_next_result_nonblocking(c->my)) ==
                NET_ASYNC_NOT_READY)
-            await(c);
+            my_await(c);
         return status == NET_ASYNC_COMPLETE_NO_MORE_RESULTS
                    ? -1
                    : status != NET_ASYNC_COMPLETE;
@@ -396,7 +396,7 @@ int sbmy_next_result(struct sbmy_conn *c)
 // Calls ----------------------------------------------------------------------
 
 // The error of a call that cannot begin.
-static int refused(struct sbmy_conn *c, struct sb_err *err)
+static int my_refused(struct sbmy_conn *c, struct sb_err *err)
 {
     if (!c->my)
         return sb_err_native(
@@ -432,7 +432,7 @@ int sbmy_call_begin(struct sbmy_conn *c, struct sb_err *err)
 {
     if (!c->my || c->state != SBMY_USABLE || c->bulk ||
         atomic_load_explicit(&c->canceled, memory_order_relaxed))
-        return refused(c, err);
+        return my_refused(c, err);
     sbmy_thread();
     sbmy_call_resume(c);
     return 0;

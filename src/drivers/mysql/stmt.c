@@ -25,7 +25,7 @@ void sbmy_rows_done(struct sbmy_rows *r)
     *r = (struct sbmy_rows){ 0 };
 }
 
-static bool grow_columns(struct sbmy_rows *r, uint32_t n)
+static bool my_grow_columns(struct sbmy_rows *r, uint32_t n)
 {
     MYSQL_BIND *bind;
     struct sbmy_column *column;
@@ -97,7 +97,7 @@ static int bind_columns(struct sbmy_conn *c, uint32_t n, struct sb_err *err)
     struct sbmy_rows *r = &c->rows;
     MYSQL_FIELD *fields = sbmy_meta_fields(c->stmt);
 
-    if (!fields || !grow_columns(r, n))
+    if (!fields || !my_grow_columns(r, n))
         return sbmy_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         struct sbmy_column *col = &r->column[i];

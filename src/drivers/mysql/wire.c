@@ -22,14 +22,15 @@ static uint8_t *wire_in(const struct sbmy_wire *w)
     return (uint8_t *)w->in.data;
 }
 
-static int malformed(struct sbmy_conn *c, struct sb_err *err)
+static int my_wire_malformed(struct sbmy_conn *c, struct sb_err *err)
 {
     return sbmy_fail_with(c, CR_MALFORMED, "HY000", "Malformed packet", err);
 }
 
 // Reads the definition in the packet at p, which is complete. Returns the
 // position after it, or NULL if it is invalid.
-static const uint8_t *column_at(const uint8_t *p, struct sbmy_column_def *out)
+static const uint8_t *my_wire_column_at(
+    const uint8_t *p, struct sbmy_column_def *out)
 {
     uint32_t len = sbmy_get24(p);
 
@@ -65,7 +66,7 @@ static bool shapes_of(struct sbmy_wire *w, const uint8_t *p, uint32_t n)
     struct sbmy_column_def def;
 
     for (uint32_t i = 0; p && i < n; i++) {
-        p = column_at(p, &def);
+        p = my_wire_column_at(p, &def);
         if (p)
             w->shape[i] = (struct sbmy_shape){
                 .type = def.type,
@@ -91,7 +92,7 @@ static int decode_columns(struct sbmy_conn *c, struct sb_err *err)
         return sbmy_no_memory(err);
     w->shape = shape;
     if (!(defs ? shapes_of(w, defs, n) : shapes_of_library(w, c->stmt, n)))
-        return malformed(c, err);
+        return my_wire_malformed(c, err);
     for (uint32_t i = 0; i < n; i++)
         room += sbmy_binary_room(&w->shape[i]);
     text = sb_array_room(w->text, &w->cap_text, 0, room, 1);
@@ -136,7 +137,7 @@ static int sbmy_wire_fetch(struct sbmy_conn *c, struct sb_result *res,
     w->rows_left--;
     row = whole_row(w, &len);
     if (!sbmy_binary_row(row, len, w->shape, w->answer.nfields, cells, w->text))
-        return malformed(c, err);
+        return my_wire_malformed(c, err);
     return 1;
 }
 
@@ -155,7 +156,7 @@ static const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i)
                    : NULL;
     }
     for (uint32_t k = 0; p && k <= i; k++)
-        p = column_at(p, &def);
+        p = my_wire_column_at(p, &def);
     name = p ? sb_array_room(w->name, &w->cap_name, 0, def.name_len + 1, 1)
              : NULL;
     if (!name)
@@ -184,7 +185,7 @@ static const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i)
 #define COUNT_AVAILABLE  0x08        // flag: the number of parameters follows
 
 // net.compress is set for compressed connections in all libraries.
-static bool is_plain(const struct sbmy_conn *c)
+static bool my_wire_is_plain(const struct sbmy_conn *c)
 {
     unsigned long agreed = c->my->client_flag & c->my->server_capabilities;
 
@@ -213,7 +214,7 @@ void sbmy_wire_open(struct sbmy_conn *c)
 {
     struct sbmy_wire *w = &c->wire;
 
-    w->plain = is_plain(c);
+    w->plain = my_wire_is_plain(c);
     if (!w->plain)
         return;
     w->may_omit = may_omit(c);
@@ -334,7 +335,7 @@ static uint16_t type_of(const struct sb_value *v)
 
 // Returns true if the types must be sent to the server. A NULL keeps the type
 // that the server has.
-static bool set_types(struct sbmy_stmt *p, const struct sb_value *v)
+static bool my_wire_set_types(struct sbmy_stmt *p, const struct sb_value *v)
 {
     bool tell = !p->bound;
 
@@ -349,7 +350,7 @@ static bool set_types(struct sbmy_stmt *p, const struct sb_value *v)
     return tell;
 }
 
-static size_t room_for(const struct sb_value *v, uint32_t n)
+static size_t my_wire_room_for(const struct sb_value *v, uint32_t n)
 {
     size_t size = FIXED_OUT + ((size_t)n + 7) / 8 + 3 * (size_t)n;
 
@@ -370,7 +371,7 @@ static uint8_t *put_length(uint8_t *out, uint64_t v)
     return put_uint(put_uint(out, 0xfe, 1), v, 8);
 }
 
-static uint8_t *put_text(uint8_t *out, const struct sb_value *v)
+static uint8_t *my_wire_put_text(uint8_t *out, const struct sb_value *v)
 {
     out = put_length(out, v->len);
     if (v->len > 0)
@@ -378,7 +379,7 @@ static uint8_t *put_text(uint8_t *out, const struct sb_value *v)
     return out + v->len;
 }
 
-static uint8_t *put_value(uint8_t *out, const struct sb_value *v)
+static uint8_t *my_wire_put_value(uint8_t *out, const struct sb_value *v)
 {
     uint64_t bits;
 
@@ -392,7 +393,7 @@ static uint8_t *put_value(uint8_t *out, const struct sb_value *v)
         memcpy(&bits, &v->d, sizeof(bits));
         return put_uint(out, bits, 8);
     default:
-        return put_text(out, v);
+        return my_wire_put_text(out, v);
     }
 }
 
@@ -414,14 +415,14 @@ static uint8_t *put_params(uint8_t *out, const struct sbmy_stmt *p, bool named,
     for (uint32_t i = 0; i < p->nparams; i++) {
         if (v[i].type == SB_VALUE_NULL)
             nulls[i / 8] |= (uint8_t)(1u << i % 8);
-        out = put_value(out, &v[i]);
+        out = my_wire_put_value(out, &v[i]);
     }
     return out;
 }
 
 // Makes room for `size` bytes from the start of the buffer, of which len are in
 // it. The byte for the NUL, which sb_buf_grow() adds, is not used.
-static inline bool make_room(struct sb_buf *b, size_t size)
+static inline bool my_wire_make_room(struct sb_buf *b, size_t size)
 {
     size_t more;
 
@@ -434,14 +435,14 @@ static inline bool make_room(struct sb_buf *b, size_t size)
 static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     const struct sb_value *v, uint8_t *seq, struct sb_err *err)
 {
-    size_t room = room_for(v, p->nparams);
+    size_t room = my_wire_room_for(v, p->nparams);
     bool named = c->wire.named && p->nparams > 0;
     uint8_t *start, *out;
 
     if (room > OUT_MOST)
         return sbmy_fail_with(c, CR_TOO_LARGE, NO_STATE,
             "Got packet bigger than 'max_allowed_packet' bytes", err);
-    if (!make_room(&c->wire.out, room)) // its len stays 0
+    if (!my_wire_make_room(&c->wire.out, room)) // its len stays 0
         return sbmy_no_memory(err);
     start = (uint8_t *)c->wire.out.data;
     out = put_uint(start + SBMY_HEAD, STMT_EXECUTE, 1);
@@ -449,8 +450,8 @@ static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     out = put_uint(out, named ? COUNT_AVAILABLE : 0, 1); // no cursor
     out = put_uint(out, 1, 4);                           // once
     if (p->nparams > 0)
-        out = put_params(out, p, named, set_types(p, v), v);
-    assert((size_t)(out - start) <= room); // see room_for()
+        out = put_params(out, p, named, my_wire_set_types(p, v), v);
+    assert((size_t)(out - start) <= room); // see my_wire_room_for()
     if (!send_command(c, start, (size_t)(out - start) - SBMY_HEAD, seq))
         return lost_sending(c, err);
     return 0;
@@ -468,7 +469,7 @@ static int receive_answer(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
 
     sbmy_answer_begin(a, seq, w->may_omit);
     do {
-        if (!make_room(&w->in, a->want)) {
+        if (!my_wire_make_room(&w->in, a->want)) {
             sbmy_socket_hang_up(c);
             return sbmy_no_memory(err);
         }
@@ -480,7 +481,7 @@ static int receive_answer(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
     return step == SBMY_STEP_BAD ? lost_by_malformed(c, err) : 0;
 }
 
-static int server_error(struct sbmy_conn *c, struct sb_err *err)
+static int my_wire_server_error(struct sbmy_conn *c, struct sb_err *err)
 {
     const struct sbmy_wire *w = &c->wire;
     struct sbmy_problem e = { 0 };
@@ -568,7 +569,7 @@ static int begin_result(struct sbmy_conn *c, struct sbmy_stmt *p,
     if (a->file)
         return refuse_file(c, err);
     if (a->error)
-        return server_error(c, err);
+        return my_wire_server_error(c, err);
     if (!columns_known(a, p))
         return lost_by_malformed(c, err);
     // The library needs the state of the transaction, but must not look for
@@ -640,7 +641,7 @@ static void trim_buffer(struct sb_buf *b)
         sb_buf_trim(b, KEEP_MOST);
 }
 
-static void free_result(struct sbmy_conn *c)
+static void my_wire_free_result(struct sbmy_conn *c)
 {
     struct sbmy_wire *w = &c->wire;
     struct sb_result unused;
@@ -656,5 +657,5 @@ static const struct sbmy_result_ops wire_result = {
     .fetch = sbmy_wire_fetch,
     .column = sbmy_wire_column,
     .next = next_result,
-    .free = free_result,
+    .free = my_wire_free_result,
 };

@@ -20,7 +20,7 @@ struct null_conn {
     struct sb_rng random; // of the latencies
     uint64_t chance;      // state of chance()
     uint64_t calls;       // number of statements so far
-    uint64_t samples;     // calls of counters()
+    uint64_t samples;     // calls of null_counters()
     uint64_t row;         // next row to fetch
     bool plain;           // no latency, no failures, no hanging
     _Atomic bool canceled;
@@ -30,14 +30,14 @@ struct null_stmt {
     int kind; // enum sb_result_kind
 };
 
-static struct null_conn *own(struct sb_conn *conn)
+static struct null_conn *null_own(struct sb_conn *conn)
 {
     return (struct null_conn *)conn;
 }
 
 // Generic --------------------------------------------------------------------
 
-static int env_init(
+static int null_env_init(
     struct sb_driver_env *env, const void *opts_in, struct sb_err *err)
 {
     const struct null_opts *o = opts_in;
@@ -57,16 +57,16 @@ static int env_init(
     return 0;
 }
 
-static void env_done(struct sb_driver_env *env)
+static void null_env_done(struct sb_driver_env *env)
 {
     free(env->shared);
     env->shared = NULL;
 }
 
-static int connect_null(struct sb_conn *conn, struct sb_driver_env *env,
+static int null_connect(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts_in, const struct sb_conn_info *info, struct sb_err *err)
 {
-    struct null_conn *c = own(conn);
+    struct null_conn *c = null_own(conn);
 
     c->o = opts_in;
     c->env = env->shared;
@@ -82,26 +82,27 @@ static int connect_null(struct sb_conn *conn, struct sb_driver_env *env,
     return 0;
 }
 
-static void disconnect_null(struct sb_conn *conn)
+static void null_disconnect(struct sb_conn *conn)
 {
 }
 
-static void cancel(struct sb_conn *conn)
+static void null_cancel(struct sb_conn *conn)
 {
-    atomic_store_explicit(&own(conn)->canceled, true, memory_order_relaxed);
+    atomic_store_explicit(
+        &null_own(conn)->canceled, true, memory_order_relaxed);
 }
 
 static const struct sb_generic_ops generic_ops = {
-    .env_init = env_init,
-    .env_done = env_done,
-    .connect = connect_null,
-    .disconnect = disconnect_null,
-    .cancel = cancel,
+    .env_init = null_env_init,
+    .env_done = null_env_done,
+    .connect = null_connect,
+    .disconnect = null_disconnect,
+    .cancel = null_cancel,
 };
 
 // Statements -----------------------------------------------------------------
 
-static int canceled(struct sb_err *err)
+static int null_canceled(struct sb_err *err)
 {
     return sb_err_native(
         err, SB_ECANCELED, 0, "57014", "the statement was canceled");
@@ -140,12 +141,12 @@ static int delay_or_fail(struct null_conn *c, struct sb_err *err)
     if (c->o->hang_after && c->calls > (uint64_t)c->o->hang_after) {
         while (null_sleep(c->host, 1000000000, &c->canceled) == 0)
             continue;
-        return canceled(err);
+        return null_canceled(err);
     }
     if (!sb_timedist_is_zero(&c->env->latency) &&
         null_sleep(c->host, null_time_draw(&c->env->latency, &c->random),
             &c->canceled))
-        return canceled(err);
+        return null_canceled(err);
     if (c->o->failure_rate > 0 && chance(c) < c->o->failure_rate)
         return inject_failure(c, err);
     return 0;
@@ -160,7 +161,7 @@ static bool starts_with(const char *sql, size_t len, const char *w)
     return true;
 }
 
-static int kind_of(const char *sql, size_t len)
+static int null_kind_of(const char *sql, size_t len)
 {
     while (len > 0 && (*sql <= ' ' || *sql == '(')) {
         sql++;
@@ -183,7 +184,7 @@ static int kind_of(const char *sql, size_t len)
     }
 }
 
-static inline int answer(
+static inline int null_answer(
     struct null_conn *c, int kind, struct sb_result *res, struct sb_err *err)
 {
     if (!c->plain) {
@@ -203,39 +204,41 @@ static inline int answer(
     return 0;
 }
 
-static int query(struct sb_conn *conn, const char *sql, size_t len,
+static int null_query(struct sb_conn *conn, const char *sql, size_t len,
     struct sb_result *res, struct sb_err *err)
 {
-    return answer(own(conn), kind_of(sql, len), res, err);
+    return null_answer(null_own(conn), null_kind_of(sql, len), res, err);
 }
 
-static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-    size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err)
+static int null_prepare(struct sb_conn *conn, struct sb_stmt *stmt,
+    const char *sql, size_t len, const uint8_t *types, uint32_t *nparams,
+    struct sb_err *err)
 {
     struct null_stmt *st = (struct null_stmt *)stmt;
     size_t i = sb_sqlscan_next(sql, len, 0, 0);
 
-    st->kind = kind_of(sql, len);
+    st->kind = null_kind_of(sql, len);
     for (*nparams = 0; i < len; i = sb_sqlscan_next(sql, len, i + 1, 0))
         ++*nparams;
     return 0;
 }
 
-static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
+static int null_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     const struct sb_value *values, uint32_t n, struct sb_result *res,
     struct sb_err *err)
 {
-    return answer(own(conn), ((struct null_stmt *)stmt)->kind, res, err);
+    return null_answer(
+        null_own(conn), ((struct null_stmt *)stmt)->kind, res, err);
 }
 
-static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
+static void null_close(struct sb_conn *conn, struct sb_stmt *stmt)
 {
 }
 
-static int fetch(struct sb_conn *conn, struct sb_result *res,
+static int null_fetch(struct sb_conn *conn, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err)
 {
-    struct null_conn *c = own(conn);
+    struct null_conn *c = null_own(conn);
 
     if (c->row >= res->nrows)
         return 0;
@@ -244,74 +247,74 @@ static int fetch(struct sb_conn *conn, struct sb_result *res,
     return 1;
 }
 
-static const char *column(
+static const char *null_column(
     struct sb_conn *conn, struct sb_result *res, uint32_t i)
 {
     return i == 0 ? "c" : NULL;
 }
 
-static void free_result(struct sb_conn *conn, struct sb_result *res)
+static void null_free_result(struct sb_conn *conn, struct sb_result *res)
 {
 }
 
 static const struct sb_sql_ops sql_ops = {
-    .query = query,
-    .prepare = prepare,
-    .execute = execute,
-    .close = close_stmt,
-    .fetch = fetch,
-    .column = column,
-    .free_result = free_result,
+    .query = null_query,
+    .prepare = null_prepare,
+    .execute = null_execute,
+    .close = null_close,
+    .fetch = null_fetch,
+    .column = null_column,
+    .free_result = null_free_result,
 };
 
 // Loading ------------------------------------------------------------------
 
-static int bulk_begin(struct sb_conn *conn, const char *table,
+static int null_bulk_begin(struct sb_conn *conn, const char *table,
     const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
-    if (own(conn)->o->bulk)
+    if (null_own(conn)->o->bulk)
         return 0;
     return sb_err_set(err, SB_EUNSUPPORTED, "--null-bulk is off");
 }
 
 // Each call counts as one statement for the latency and the failures.
-static int bulk_rows(struct sb_conn *conn, const struct sb_value *values,
+static int null_bulk_rows(struct sb_conn *conn, const struct sb_value *values,
     uint32_t nrows, struct sb_err *err)
 {
-    struct null_conn *c = own(conn);
+    struct null_conn *c = null_own(conn);
 
     return c->plain ? 0 : delay_or_fail(c, err);
 }
 
-static int bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
+static int null_bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
 {
     return 0;
 }
 
 static const struct sb_bulk_ops bulk_ops = {
-    .begin = bulk_begin,
-    .rows = bulk_rows,
-    .end = bulk_end,
+    .begin = null_bulk_begin,
+    .rows = null_bulk_rows,
+    .end = null_bulk_end,
 };
 
-static int server(struct sb_conn *conn, char *out, size_t size)
+static int null_server(struct sb_conn *conn, char *out, size_t size)
 {
-    const struct null_opts *o = own(conn)->o;
+    const struct null_opts *o = null_own(conn)->o;
 
     return snprintf(out, size, "null driver, latency %s, failure rate %g",
         o->latency, o->failure_rate);
 }
 
-static int client(char *out, size_t size)
+static int null_client(char *out, size_t size)
 {
     return snprintf(out, size, "none");
 }
 
-static int describe(struct sb_conn *conn, struct sb_server *out,
+static int null_describe(struct sb_conn *conn, struct sb_server *out,
     int (*setting)(void *arg, const char *name, const char *value), void *arg,
     struct sb_err *err)
 {
-    const struct null_opts *o = own(conn)->o;
+    const struct null_opts *o = null_own(conn)->o;
 
     snprintf(out->name, sizeof(out->name), "null driver");
     return setting(arg, "latency", o->latency);
@@ -319,10 +322,10 @@ static int describe(struct sb_conn *conn, struct sb_server *out,
 
 // Invented, for tests: a total that grows by the same number each time, and a
 // level. Only for those who ask for them: the short list is empty.
-static int counters(
+static int null_counters(
     struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
 {
-    struct null_conn *c = own(conn);
+    struct null_conn *c = null_own(conn);
     struct sb_counter total = { .name = "null_total",
         .kind = SB_COUNTER_TOTAL };
     struct sb_counter level = {
@@ -338,10 +341,10 @@ static int counters(
 }
 
 static const struct sb_info_ops info_ops = {
-    .server = server,
-    .client = client,
-    .describe = describe,
-    .counters = counters,
+    .server = null_server,
+    .client = null_client,
+    .describe = null_describe,
+    .counters = null_counters,
     .counters_default = "",
 };
 

@@ -38,7 +38,7 @@ static const char escape[256] = {
     ['\\'] = '\\',
 };
 
-static size_t copy_text(char *out, const char *s, size_t len)
+static size_t pg_copy_text(char *out, const char *s, size_t len)
 {
     size_t n = 0;
 
@@ -73,7 +73,7 @@ size_t pgsql_copy_value(char *out, const struct sb_value *v)
         return pgsql_put_double(out, v->d);
     case SB_VALUE_TEXT:
     case SB_VALUE_TIME:
-        return copy_text(out, v->s, v->len);
+        return pg_copy_text(out, v->s, v->len);
     case SB_VALUE_BLOB:
         return copy_blob(out, v->s, v->len);
     case SB_VALUE_NULL:
@@ -86,7 +86,7 @@ size_t pgsql_copy_value(char *out, const struct sb_value *v)
 
 // SQL ----------------------------------------------------------------------
 
-static void put_char(char *out, size_t size, size_t at, char c)
+static void pg_put_char(char *out, size_t size, size_t at, char c)
 {
     if (at < size)
         out[at] = c;
@@ -100,16 +100,16 @@ size_t pgsql_put_literal(
 
     // The blank separates the E from a word before it.
     if (escapes) {
-        put_char(out, size, n++, ' ');
-        put_char(out, size, n++, 'E');
+        pg_put_char(out, size, n++, ' ');
+        pg_put_char(out, size, n++, 'E');
     }
-    put_char(out, size, n++, '\'');
+    pg_put_char(out, size, n++, '\'');
     for (size_t i = 0; i < len; i++) {
         if (s[i] == '\'' || (escapes && s[i] == '\\'))
-            put_char(out, size, n++, s[i]);
-        put_char(out, size, n++, s[i]);
+            pg_put_char(out, size, n++, s[i]);
+        pg_put_char(out, size, n++, s[i]);
     }
-    put_char(out, size, n++, '\'');
+    pg_put_char(out, size, n++, '\'');
     if (size > 0)
         out[n < size ? n : size - 1] = '\0';
     return n;
@@ -225,7 +225,7 @@ static size_t put_float8(char *out, double d)
     return put_int8(out, bits);
 }
 
-static size_t put_bytes(char *out, const char *s, size_t len)
+static size_t pg_put_bytes(char *out, const char *s, size_t len)
 {
     out = pgsql_put32(out, (uint32_t)len);
     if (len > 0)
@@ -352,7 +352,7 @@ static size_t int_value(char *out, enum pgsql_field field, int64_t i)
     case PGSQL_FIELD_FLOAT8:
         return put_float8(out, (double)i);
     case PGSQL_FIELD_CHARS:
-        return put_bytes(out, digits, sb_number_int(digits, i));
+        return pg_put_bytes(out, digits, sb_number_int(digits, i));
     case PGSQL_FIELD_NUMERIC:
         return numeric_int(out, i < 0 ? -(uint64_t)i : (uint64_t)i, i < 0);
     case PGSQL_FIELD_TIMESTAMP:
@@ -371,7 +371,7 @@ static size_t uint_value(char *out, enum pgsql_field field, uint64_t u)
     if (field == PGSQL_FIELD_FLOAT8)
         return put_float8(out, (double)u);
     if (field == PGSQL_FIELD_CHARS)
-        return put_bytes(out, digits, sb_number_uint(digits, u));
+        return pg_put_bytes(out, digits, sb_number_uint(digits, u));
     return 0;
 }
 
@@ -382,7 +382,7 @@ static size_t double_value(char *out, enum pgsql_field field, double d)
     if (field == PGSQL_FIELD_FLOAT8)
         return put_float8(out, d);
     if (field == PGSQL_FIELD_CHARS)
-        return put_bytes(out, digits, pgsql_put_double(digits, d));
+        return pg_put_bytes(out, digits, pgsql_put_double(digits, d));
     if (field == PGSQL_FIELD_NUMERIC)
         return numeric_double(out, d);
     return 0;
@@ -404,10 +404,11 @@ size_t pgsql_binary_value(
     case SB_VALUE_TIME:
         if (field == PGSQL_FIELD_TIMESTAMP)
             return timestamp_text(out, v->s, v->len);
-        return chars && v->len <= INT32_MAX ? put_bytes(out, v->s, v->len) : 0;
+        return chars && v->len <= INT32_MAX ? pg_put_bytes(out, v->s, v->len)
+                                            : 0;
     case SB_VALUE_BLOB:
         return field == PGSQL_FIELD_BYTES && v->len <= INT32_MAX
-                   ? put_bytes(out, v->s, v->len)
+                   ? pg_put_bytes(out, v->s, v->len)
                    : 0;
     case SB_VALUE_NULL:
     default:

@@ -25,7 +25,7 @@ static char *room(struct pgsql_conn *c, size_t more, struct sb_err *err)
     return p;
 }
 
-static int put_header(struct pgsql_conn *c, struct sb_err *err)
+static int pg_put_header(struct pgsql_conn *c, struct sb_err *err)
 {
     char *p = room(c, PGSQL_BINARY_HEADER, err);
 
@@ -51,7 +51,7 @@ static int copy_start(struct pgsql_conn *c, struct sb_err *err)
 
     pgsql_clear(c);
     c->rows.len = 0;
-    rc = c->binary ? put_header(c, err) : 0;
+    rc = c->binary ? pg_put_header(c, err) : 0;
     if (rc)
         return rc;
     if (!PQsendQuery(c->db, statement(c)))
@@ -68,7 +68,7 @@ static int copy_start(struct pgsql_conn *c, struct sb_err *err)
     return rc;
 }
 
-static int send_rows(struct pgsql_conn *c, struct sb_err *err)
+static int pg_send_rows(struct pgsql_conn *c, struct sb_err *err)
 {
     size_t len = c->rows.len;
 
@@ -90,7 +90,7 @@ static int send_rest(struct pgsql_conn *c, struct sb_err *err)
         pgsql_binary_count(p, -1);
         c->rows.len += PGSQL_BINARY_COUNT;
     }
-    return send_rows(c, err);
+    return pg_send_rows(c, err);
 }
 
 // Ends COPY. why: NULL, or the reason why the server must discard the rows.
@@ -243,7 +243,7 @@ static bool roll_back(struct pgsql_conn *c, int *rc, struct sb_err *err)
 }
 
 // A short load sends text: asking for the types would take longer.
-static int begin_any(struct pgsql_conn *c, const char *table,
+static int pg_begin_any(struct pgsql_conn *c, const char *table,
     const char *columns, struct sb_err *err)
 {
     int rc = c->short_load ? begin_plain(c, table, columns, err)
@@ -265,7 +265,7 @@ static int begin_any(struct pgsql_conn *c, const char *table,
                                                           : rc;
 }
 
-static int begin_load(struct pgsql_conn *c, const char *table,
+static int pg_begin_load(struct pgsql_conn *c, const char *table,
     const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
     struct sb_err why = { 0 };
@@ -280,7 +280,7 @@ static int begin_load(struct pgsql_conn *c, const char *table,
     c->field = field;
     c->columns = ncolumns;
     c->binary = false;
-    rc = begin_any(c, table, columns, &why);
+    rc = pg_begin_any(c, table, columns, &why);
     pgsql_clear(c);
     why.code = rc;
     if (rc && err)
@@ -288,22 +288,22 @@ static int begin_load(struct pgsql_conn *c, const char *table,
     return rc;
 }
 
-static int begin(struct sb_conn *conn, const char *table, const char *columns,
-    uint32_t ncolumns, struct sb_err *err)
+static int pg_bulk_begin(struct sb_conn *conn, const char *table,
+    const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
 
     c->short_load = false;
-    return begin_load(c, table, columns, ncolumns, err);
+    return pg_begin_load(c, table, columns, ncolumns, err);
 }
 
-static int begin_short(struct sb_conn *conn, const char *table,
+static int pg_bulk_begin_short(struct sb_conn *conn, const char *table,
     const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
 
     c->short_load = true;
-    return begin_load(c, table, columns, ncolumns, err);
+    return pg_begin_load(c, table, columns, ncolumns, err);
 }
 
 // Rows that were sent cannot be sent again, so no error is retried or ignored,
@@ -321,7 +321,7 @@ static int not_retryable(const struct pgsql_conn *c, int rc, struct sb_err *err)
 
 // Rows ---------------------------------------------------------------------
 
-static int add_text(
+static int pg_add_text(
     struct pgsql_conn *c, const struct sb_value *v, struct sb_err *err)
 {
     size_t size = 1;
@@ -374,17 +374,17 @@ static int continue_as_text(struct pgsql_conn *c, struct sb_err *err)
     return rc ? rc : copy_start(c, err);
 }
 
-static int add_row(
+static int pg_add_row(
     struct pgsql_conn *c, const struct sb_value *v, struct sb_err *err)
 {
-    int rc = c->binary ? add_binary(c, v, err) : add_text(c, v, err);
+    int rc = c->binary ? add_binary(c, v, err) : pg_add_text(c, v, err);
 
     if (rc == SB_EUNSUPPORTED) {
         rc = continue_as_text(c, err);
         if (rc == 0)
-            rc = add_text(c, v, err);
+            rc = pg_add_text(c, v, err);
     }
-    return rc == 0 && c->rows.len >= SEND_BYTES ? send_rows(c, err) : rc;
+    return rc == 0 && c->rows.len >= SEND_BYTES ? pg_send_rows(c, err) : rc;
 }
 
 // While COPY succeeds, the server sends nothing. If it has sent something,
@@ -401,7 +401,7 @@ static int check_for_error(struct pgsql_conn *c, struct sb_err *err)
     return rc ? rc : copy_start(c, err);
 }
 
-static int rows(struct sb_conn *conn, const struct sb_value *values,
+static int pg_bulk_rows(struct sb_conn *conn, const struct sb_value *values,
     uint32_t nrows, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
@@ -410,14 +410,14 @@ static int rows(struct sb_conn *conn, const struct sb_value *values,
     pgsql_call_begin(c);
     rc = check_for_error(c, err);
     for (uint32_t i = 0; i < nrows && rc == 0; i++)
-        rc = add_row(c, values + (size_t)i * c->columns, err);
+        rc = pg_add_row(c, values + (size_t)i * c->columns, err);
     pgsql_call_end(c);
     return not_retryable(c, rc, err);
 }
 
 // Ending -------------------------------------------------------------------
 
-static int end(struct sb_conn *conn, bool commit, struct sb_err *err)
+static int pg_bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
     int rc = 0;
@@ -437,8 +437,8 @@ static int end(struct sb_conn *conn, bool commit, struct sb_err *err)
 }
 
 const struct sb_bulk_ops pgsql_bulk_ops = {
-    .begin = begin,
-    .rows = rows,
-    .end = end,
-    .begin_short = begin_short,
+    .begin = pg_bulk_begin,
+    .rows = pg_bulk_rows,
+    .end = pg_bulk_end,
+    .begin_short = pg_bulk_begin_short,
 };

@@ -37,7 +37,7 @@ struct dial {
     PostgresPollingStatusType st; // of the last step
 };
 
-static const char *hint(const char *text, char *room, size_t size)
+static const char *pg_hint(const char *text, char *room, size_t size)
 {
     if (strstr(text, "Too many open files")) {
         sb_limit_of_files(room, size);
@@ -74,13 +74,14 @@ static int dial_refused(struct pgsql_conn *c, struct sb_err *err)
     // The contents of a connection string are not shown: see target.c.
     if (c->env->conninfo && strncmp(text, "invalid ", 8) == 0)
         pgsql_cut_quotes(text);
-    sb_err_set(err, SB_ECONNECT, "%s%s", text, hint(text, room, sizeof(room)));
+    sb_err_set(
+        err, SB_ECONNECT, "%s%s", text, pg_hint(text, room, sizeof(room)));
     if (err)
         snprintf(err->state, sizeof(err->state), "%s", state);
     return SB_ECONNECT;
 }
 
-static bool was_canceled(struct pgsql_conn *c)
+static bool pg_was_canceled(struct pgsql_conn *c)
 {
     return atomic_load_explicit(&c->canceled, memory_order_relaxed);
 }
@@ -100,9 +101,9 @@ static int64_t libpq_timeout(struct pgsql_conn *c)
 }
 
 // Whether to go on: 0, SB_ECANCELED or SB_ETIMEOUT.
-static int check_dial(const struct dial *d)
+static int pg_check_dial(const struct dial *d)
 {
-    if (was_canceled(d->c))
+    if (pg_was_canceled(d->c))
         return SB_ECANCELED;
     return sb_clock_monotonic() >= d->deadline ? SB_ETIMEOUT : 0;
 }
@@ -121,12 +122,12 @@ static int wait_socket(struct dial *d, short what)
             errno = -n;
             return SB_ESYS;
         }
-        rc = check_dial(d);
+        rc = pg_check_dial(d);
     } while (n == 0 && rc == 0);
     return n > 0 && rc == SB_ETIMEOUT ? 0 : rc;
 }
 
-static void set_limit(struct dial *d, int64_t limit)
+static void pg_set_limit(struct dial *d, int64_t limit)
 {
     d->limit = limit;
     d->deadline = limit ? d->since + (uint64_t)limit : UINT64_MAX;
@@ -151,7 +152,7 @@ static bool dial_canceled(void *arg)
 {
     const struct dial *d = arg;
 
-    return was_canceled(d->c);
+    return pg_was_canceled(d->c);
 }
 
 // Takes a step, where it does not block other users if it looks up a name. 0,
@@ -212,7 +213,7 @@ static int stopped(const struct dial *d, int rc, struct sb_err *err)
 
 // Logs notices of the server for debugging. Errors that no statement caused
 // also arrive here.
-static void notice(void *arg, const PGresult *r)
+static void pg_notice(void *arg, const PGresult *r)
 {
     struct pgsql_conn *c = arg;
     const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
@@ -239,8 +240,8 @@ static int attempt(struct dial *d, bool *full, struct sb_err *err)
     if (!c->db)
         return pgsql_no_memory(err);
     if (!d->limit)
-        set_limit(d, libpq_timeout(c));
-    PQsetNoticeReceiver(c->db, notice, c);
+        pg_set_limit(d, libpq_timeout(c));
+    PQsetNoticeReceiver(c->db, pg_notice, c);
     // Only messages in this form have the SQLSTATE of a refused connection.
     PQsetErrorVerbosity(c->db, PQERRORS_VERBOSE);
     if (PQstatus(c->db) == CONNECTION_BAD) {
@@ -254,17 +255,17 @@ static int attempt(struct dial *d, bool *full, struct sb_err *err)
     return d->st == PGRES_POLLING_OK ? 0 : dial_refused(c, err);
 }
 
-static int dial(
+static int pg_dial(
     struct pgsql_conn *c, const struct pgsql_target *t, struct sb_err *err)
 {
     struct dial d = { .c = c, .t = t, .since = sb_clock_monotonic() };
     bool full;
     int rc;
 
-    set_limit(&d, c->env->o->connect_timeout);
+    pg_set_limit(&d, c->env->o->connect_timeout);
     while ((rc = attempt(&d, &full, err)) != 0 && full) {
         c->host->sleep(sb_clock_until(d.deadline, AGAIN_MS * MS));
-        int over = check_dial(&d);
+        int over = pg_check_dial(&d);
         if (over == SB_ETIMEOUT)
             break; // with the error of libpq
         if (over)
@@ -344,7 +345,7 @@ static void sleep_1ms(void)
     nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-static bool is_finished(struct request *q)
+static bool pg_is_finished(struct request *q)
 {
     bool finished;
 
@@ -360,7 +361,7 @@ static bool request_wait(struct request *q)
 {
     bool finished;
 
-    for (int i = 0; i < ANSWER_MS && !is_finished(q); i++)
+    for (int i = 0; i < ANSWER_MS && !pg_is_finished(q); i++)
         sleep_1ms();
     pthread_mutex_lock(&q->lock);
     finished = q->finished;
@@ -421,7 +422,7 @@ static bool by_request(struct pgsql_conn *c)
     return false;
 }
 
-static void cancel_call(struct sb_conn *conn)
+static void pg_cancel(struct sb_conn *conn)
 {
     struct pgsql_conn *c = pgsql_own(conn);
     int socket = atomic_load(&c->socket);
@@ -448,7 +449,7 @@ struct login {
 };
 
 // Also after a password that was refused.
-static int log_in(void *arg, const char *password, struct sb_err *err)
+static int pg_log_in(void *arg, const char *password, struct sb_err *err)
 {
     const struct login *l = arg;
     struct pgsql_target t;
@@ -456,30 +457,30 @@ static int log_in(void *arg, const char *password, struct sb_err *err)
     PQfinish(l->c->db);
     l->c->db = NULL;
     pgsql_target_fill(&t, l->c->env, l->number, password);
-    return dial(l->c, &t, err);
+    return pg_dial(l->c, &t, err);
 }
 
 // With some methods, such as PAM, the server does not call the password
 // invalid.
-static bool is_refused(const struct sb_err *err)
+static bool pg_is_refused(const struct sb_err *err)
 {
     return strcmp(err->state, "28P01") == 0 || strcmp(err->state, "28000") == 0;
 }
 
-static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
+static int pg_connect(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts, const struct sb_conn_info *info, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
     struct login l = { c, info->number };
-    struct sb_passcmd_calls calls = { log_in, is_refused, env->host->sleep,
-        env->host->apart };
+    struct sb_passcmd_calls calls = { pg_log_in, pg_is_refused,
+        env->host->sleep, env->host->apart };
     int rc;
 
     c->env = env->shared;
     c->host = env->host;
     c->shared = c->host->shared();
     rc = c->env->passcmd ? sb_passcmd_login(c->env->passcmd, &calls, &l, err)
-                         : log_in(&l, c->env->password, err);
+                         : pg_log_in(&l, c->env->password, err);
     if (rc)
         return rc;
     PQsetErrorVerbosity(c->db, PQERRORS_DEFAULT);
@@ -495,14 +496,14 @@ static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
     c->encrypted = true; // or it may be
 #endif
     atomic_store_explicit(&c->cancel, PQgetCancel(c->db), memory_order_release);
-    // In this order: see cancel_call().
+    // In this order: see pg_cancel().
     atomic_store(&c->socket, c->fd + 1);
     if (!atomic_exchange(&c->canceled, false))
         return 0;
     return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
 }
 
-static void disconnect_pgsql(struct sb_conn *conn)
+static void pg_disconnect(struct sb_conn *conn)
 {
     struct pgsql_conn *c = pgsql_own(conn);
 
@@ -541,7 +542,7 @@ PGTransactionStatusType pgsql_transaction(const struct pgsql_conn *c)
 
 // A failed event may have left an unfinished COPY, or results that were not
 // read.
-static int reset(struct sb_conn *conn, struct sb_err *err)
+static int pg_reset(struct sb_conn *conn, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
 
@@ -563,14 +564,14 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
     }
 }
 
-static int socket_of(const struct sb_conn *conn)
+static int pg_socket(const struct sb_conn *conn)
 {
     const struct pgsql_conn *c = (const struct pgsql_conn *)conn;
 
     return c->db ? c->fd : -1;
 }
 
-static const char *open_transaction(const struct sb_conn *conn)
+static const char *pg_open_transaction(const struct sb_conn *conn)
 {
     const struct pgsql_conn *c = (const struct pgsql_conn *)conn;
 
@@ -578,7 +579,7 @@ static const char *open_transaction(const struct sb_conn *conn)
 }
 
 // The server assigns a number to a transaction when it writes.
-static bool has_written(struct sb_conn *conn)
+static bool pg_has_written(struct sb_conn *conn)
 {
     struct pgsql_conn *c = pgsql_own(conn);
     const PGresult *r = NULL;
@@ -591,11 +592,11 @@ static bool has_written(struct sb_conn *conn)
 const struct sb_generic_ops pgsql_generic_ops = {
     .env_init = pgsql_env_init,
     .env_done = pgsql_env_done,
-    .connect = connect_pgsql,
-    .disconnect = disconnect_pgsql,
-    .cancel = cancel_call,
-    .reset = reset,
-    .socket = socket_of,
-    .open_transaction = open_transaction,
-    .has_written = has_written,
+    .connect = pg_connect,
+    .disconnect = pg_disconnect,
+    .cancel = pg_cancel,
+    .reset = pg_reset,
+    .socket = pg_socket,
+    .open_transaction = pg_open_transaction,
+    .has_written = pg_has_written,
 };

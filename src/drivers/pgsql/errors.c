@@ -129,7 +129,7 @@ bool pgsql_not_known(const char *state)
            strncmp(state, "XX", 2) == 0;
 }
 
-static bool is_blank(char c)
+static bool pg_is_blank(char c)
 {
     return c == ' ' || c == '\n' || c == '\t';
 }
@@ -148,7 +148,7 @@ size_t pgsql_one_line(const char *text, char *out, size_t size)
     size_t n = 0;
 
     for (; *text && n + 1 < size; text++) {
-        if (!is_blank(*text))
+        if (!pg_is_blank(*text))
             out[n++] = *text;
         else if (n > 0 && out[n - 1] != ' ')
             out[n++] = ' ';
@@ -163,7 +163,7 @@ static char mark_before(const char *line)
 {
     const char *first = line;
 
-    while (is_blank(*first))
+    while (pg_is_blank(*first))
         first++;
     if (*first >= 'A' && *first <= 'Z')
         return '.';
@@ -177,7 +177,7 @@ size_t pgsql_sentences(const char *text, char *out, size_t size)
     for (; *text && n + 2 < size; text++) {
         char mark = *text == '\n' ? mark_before(text + 1) : '\0';
 
-        if (!is_blank(*text)) {
+        if (!pg_is_blank(*text)) {
             out[n++] = *text;
             continue;
         }
@@ -229,7 +229,7 @@ int pgsql_no_memory(struct sb_err *err)
     return sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
-static const char *field(const PGresult *r, int code)
+static const char *pg_field(const PGresult *r, int code)
 {
     const char *s = r ? PQresultErrorField(r, code) : NULL;
 
@@ -253,7 +253,8 @@ void pgsql_keep_closing(
 }
 
 // Writes "text (detail)" as one line.
-static void join(const char *text, const char *detail, char *out, size_t size)
+static void pg_join(
+    const char *text, const char *detail, char *out, size_t size)
 {
     size_t n = pgsql_one_line(text, out, size);
 
@@ -294,17 +295,17 @@ int pgsql_fail_with(
         code = SB_ECANCELED;
     }
     hint = pgsql_hint(state, said);
-    join(said, hint ? hint : p->detail, text, sizeof(text));
+    pg_join(said, hint ? hint : p->detail, text, sizeof(text));
     return sb_err_native(err, code, 0, state, text);
 }
 
 int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err)
 {
     struct pgsql_problem p = {
-        .state = field(r, PG_DIAG_SQLSTATE),
-        .text = field(r, PG_DIAG_MESSAGE_PRIMARY),
-        .detail = field(r, PG_DIAG_MESSAGE_DETAIL),
-        .routine = field(r, PG_DIAG_SOURCE_FUNCTION),
+        .state = pg_field(r, PG_DIAG_SQLSTATE),
+        .text = pg_field(r, PG_DIAG_MESSAGE_PRIMARY),
+        .detail = pg_field(r, PG_DIAG_MESSAGE_DETAIL),
+        .routine = pg_field(r, PG_DIAG_SOURCE_FUNCTION),
     };
     char said[400];
 

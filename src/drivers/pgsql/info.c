@@ -113,7 +113,7 @@ static bool has_ending(const char *name, const char *end)
     return len >= n && strcmp(name + len - n, end) == 0;
 }
 
-static void classify(struct sb_counter *c)
+static void pg_classify(struct sb_counter *c)
 {
     c->kind = SB_COUNTER_TOTAL;
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
@@ -138,7 +138,7 @@ static bool is_id(const char *name)
     return ids[i] != NULL;
 }
 
-static int take_row(const PGresult *r, const struct sb_counter_sink *to)
+static int pg_take_row(const PGresult *r, const struct sb_counter_sink *to)
 {
     int rc = 0;
 
@@ -152,13 +152,13 @@ static int take_row(const PGresult *r, const struct sb_counter_sink *to)
         c.value = strtod(value, &end);
         if (end == value || *end)
             continue;
-        classify(&c);
+        pg_classify(&c);
         rc = to->take(to->arg, &c);
     }
     return rc;
 }
 
-static int read_source(struct pgsql_conn *c, const struct source *s,
+static int pg_read_source(struct pgsql_conn *c, const struct source *s,
     const struct sb_counter_sink *to, struct sb_err *err)
 {
     const PGresult *r;
@@ -172,7 +172,7 @@ static int read_source(struct pgsql_conn *c, const struct source *s,
         return rc;
     r = pgsql_answer(c, 1, 0, NULL);
     if (r)
-        rc = take_row(r, to);
+        rc = pg_take_row(r, to);
     pgsql_clear(c);
     return rc;
 }
@@ -192,7 +192,7 @@ static bool wanted(const struct source *s, const struct sb_counter_sink *to)
 }
 
 // The operation counters of struct sb_info_ops, and its short list.
-static int pgsql_counters(
+static int pg_counters(
     struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
@@ -201,7 +201,7 @@ static int pgsql_counters(
     for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]);
          i++) {
         if (has_source(version, &sources[i]) && wanted(&sources[i], to))
-            rc = read_source(c, &sources[i], to, err);
+            rc = pg_read_source(c, &sources[i], to, err);
     }
     return rc;
 }
@@ -232,7 +232,7 @@ static int plain(struct pgsql_conn *c, char *out, size_t size)
     return snprintf(out, size, "PostgreSQL %s", version ? version : "?");
 }
 
-static int server(struct sb_conn *conn, char *out, size_t size)
+static int pg_server(struct sb_conn *conn, char *out, size_t size)
 {
     struct pgsql_conn *c = pgsql_own(conn);
     const PGresult *r = NULL;
@@ -260,7 +260,7 @@ static int server(struct sb_conn *conn, char *out, size_t size)
     return n;
 }
 
-static int client(char *out, size_t size)
+static int pg_client(char *out, size_t size)
 {
     int v = PQlibVersion();
 
@@ -302,7 +302,7 @@ static int settings(struct pgsql_conn *c,
     return rc == SB_EQUERY ? 0 : rc; // a server without this view
 }
 
-static int describe(struct sb_conn *conn, struct sb_server *out,
+static int pg_describe(struct sb_conn *conn, struct sb_server *out,
     int (*setting)(void *arg, const char *name, const char *value), void *arg,
     struct sb_err *err)
 {
@@ -328,7 +328,7 @@ static int describe(struct sb_conn *conn, struct sb_server *out,
 
 // target.c: the port changes with each connection, and the host after all
 // ports.
-static uint64_t servers(const struct sb_driver_env *env)
+static uint64_t pg_servers(const struct sb_driver_env *env)
 {
     const struct pgsql_opts *o = ((const struct pgsql_env *)env->shared)->o;
     uint64_t hosts = o->host.count ? o->host.count : 1;
@@ -337,11 +337,11 @@ static uint64_t servers(const struct sb_driver_env *env)
 }
 
 const struct sb_info_ops pgsql_info_ops = {
-    .server = server,
-    .client = client,
-    .describe = describe,
-    .servers = servers,
-    .counters = pgsql_counters,
+    .server = pg_server,
+    .client = pg_client,
+    .describe = pg_describe,
+    .servers = pg_servers,
+    .counters = pg_counters,
     // PostgreSQL 15 and later: PGSTAT_MIN_INTERVAL. Before, a connection sent
     // what it had counted after half a second, and the file of the collector
     // was half a second old.

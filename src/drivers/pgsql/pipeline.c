@@ -15,7 +15,7 @@ static int send_sync(struct pgsql_conn *c, struct sb_err *err)
     return pgsql_flush(c) ? pgsql_fail(c, NULL, err) : 0;
 }
 
-static int send_text(
+static int pg_send_text(
     struct pgsql_conn *c, const char *sql, size_t len, struct sb_err *err)
 {
     struct sb_err why = { 0 };
@@ -37,7 +37,7 @@ static int send_item(
     if (item->stmt)
         return pgsql_send_stmt(c, (const struct pgsql_stmt *)item->stmt,
             item->values, item->nvalues, err);
-    return send_text(c, item->sql, item->len, err);
+    return pg_send_text(c, item->sql, item->len, err);
 }
 
 // Items that are queued already would be executed at the sync, although the
@@ -50,7 +50,7 @@ static void spoil(struct pgsql_conn *c)
         shutdown(c->fd, SHUT_RDWR);
 }
 
-static int send_all(struct pgsql_conn *c, const struct sb_item *items,
+static int pg_send_all(struct pgsql_conn *c, const struct sb_item *items,
     uint32_t n, struct sb_err *err)
 {
     int rc;
@@ -92,14 +92,14 @@ int pgsql_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
     c->synced = false;
     c->drained = false;
     pgsql_call_begin(c);
-    rc = send_all(c, items, n, err);
+    rc = pg_send_all(c, items, n, err);
     pgsql_call_end(c);
     c->unanswered = rc ? 0 : n;
     c->failed = rc != 0;
     return rc;
 }
 
-static int receive(
+static int pg_receive(
     struct pgsql_conn *c, struct sb_result *res, struct sb_err *err)
 {
     struct sb_err why = { 0 };
@@ -136,7 +136,7 @@ int pgsql_pipeline_receive(
     int rc;
 
     pgsql_call_begin(c);
-    rc = receive(c, res, err);
+    rc = pg_receive(c, res, err);
     pgsql_call_end(c);
     return rc;
 }
@@ -147,7 +147,7 @@ static int end_pipeline(struct pgsql_conn *c, struct sb_err *err)
     bool synced = rc == 0;
 
     while (rc == 0 && c->unanswered > 0)
-        rc = receive(c, &(struct sb_result){ 0 }, err);
+        rc = pg_receive(c, &(struct sb_result){ 0 }, err);
     if (synced && !c->drained) {
         int late = pgsql_drain(c, err);
 

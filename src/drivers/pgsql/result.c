@@ -53,7 +53,7 @@ static int leave_copy(
 }
 
 // Handles one result. rc: the code of those before it.
-static int take_result(
+static int pg_take_result(
     struct pgsql_conn *c, PGresult *r, int rc, struct sb_err *err)
 {
     ExecStatusType status = PQresultStatus(r);
@@ -90,7 +90,7 @@ int pgsql_collect(struct pgsql_conn *c, struct sb_err *err)
     int rc = 0;
 
     while ((r = pgsql_next(c)) != NULL)
-        rc = take_result(c, r, rc, err);
+        rc = pg_take_result(c, r, rc, err);
     if (rc)
         pgsql_clear(c);
     return rc == SB_EQUERY && pgsql_gone(c) ? pgsql_fail_fatal(c, err) : rc;

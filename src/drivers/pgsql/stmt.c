@@ -220,7 +220,7 @@ static Oid better_type(uint8_t type, Oid inferred, enum level level)
 // Sets the types to declare, and *blob if a blob is one of them. inferred: the
 // description of the statement; NULL: the server could not infer the types.
 // Returns false if there are none.
-static bool set_types(struct pgsql_stmt *st, const PGresult *inferred,
+static bool pg_set_types(struct pgsql_stmt *st, const PGresult *inferred,
     enum level level, bool *blob)
 {
     bool any = false;
@@ -398,11 +398,11 @@ static int improve(
     int rc = SB_EQUERY;
 
     if (!needs_description(st) || !may_fail(c) ||
-        !set_types(st, inferred, WIDE, &blob))
+        !pg_set_types(st, inferred, WIDE, &blob))
         return 0;
     c->result = NULL;
     for (int level = WIDE; level < ALL && rc == SB_EQUERY; level++) {
-        set_types(st, inferred, (enum level)level, &blob);
+        pg_set_types(st, inferred, (enum level)level, &blob);
         rc = try_types(c, st, inferred, &why);
     }
     PQclear(inferred);
@@ -422,18 +422,18 @@ static int improve(
 }
 
 // As improve(), where the server could not infer the types.
-static int declare(
+static int pg_declare(
     struct pgsql_conn *c, struct pgsql_stmt *st, struct sb_err *err)
 {
     int rc = SB_EQUERY;
     bool blob;
 
     if (!may_fail(c)) {
-        set_types(st, NULL, ALL, &blob);
+        pg_set_types(st, NULL, ALL, &blob);
         return prepare_once(c, st, err);
     }
     for (int level = NUMBERS; level <= ALL && rc == SB_EQUERY; level++) {
-        if (set_types(st, NULL, (enum level)level, &blob))
+        if (pg_set_types(st, NULL, (enum level)level, &blob))
             rc = try_types(c, st, NULL, err);
     }
     if (rc == 0 && err)
@@ -443,7 +443,7 @@ static int declare(
 
 // Returns true if this is the hash of a statement whose types are to be
 // declared. add: from now on.
-static bool declares(struct pgsql_conn *c, uint64_t hash, bool add)
+static bool pg_declares(struct pgsql_conn *c, uint64_t hash, bool add)
 {
     _Atomic uint64_t *all = c->env->declare;
 
@@ -472,9 +472,9 @@ static int infer(struct pgsql_conn *c, struct pgsql_stmt *st, uint64_t hash,
         return improve(c, st, err);
     if (rc != SB_EQUERY || st->ntypes == 0 || !pgsql_types_missing(err->state))
         return rc;
-    added = declares(c, hash, true);
+    added = pg_declares(c, hash, true);
     if (pgsql_transaction(c) != PQTRANS_INERROR)
-        return declare(c, st, err);
+        return pg_declare(c, st, err);
     // The types are declared when the event is restarted.
     return added ? SB_ERESTART : rc;
 }
@@ -487,8 +487,9 @@ static int prepare_stmt(
 
     free_names(c);
     st->plans = c->plans;
-    rc = st->ntypes > 0 && declares(c, hash, false) ? declare(c, st, err)
-                                                    : infer(c, st, hash, err);
+    rc = st->ntypes > 0 && pg_declares(c, hash, false)
+             ? pg_declare(c, st, err)
+             : infer(c, st, hash, err);
     pgsql_clear(c);
     if (rc != SB_EQUERY || !pgsql_stmt_lost(c, err))
         return rc;
@@ -592,7 +593,7 @@ int pgsql_renew(struct pgsql_conn *c, struct pgsql_stmt *st, struct sb_err *err)
 
 // Executing -------------------------------------------------------------------
 
-static size_t room_for(const struct sb_value *v, uint32_t n)
+static size_t pg_room_for(const struct sb_value *v, uint32_t n)
 {
     size_t size = 0;
 
@@ -604,7 +605,7 @@ static size_t room_for(const struct sb_value *v, uint32_t n)
 
 // In text format, a value ends at a zero byte. A value with one is sent in
 // binary format, so that the server reports the error.
-static char *put_text(
+static char *pg_put_text(
     struct pgsql_conn *c, uint32_t i, const struct sb_value *v, char *out)
 {
     memcpy(out, v->s, v->len);
@@ -614,7 +615,7 @@ static char *put_text(
 }
 
 // Sets value i, with its text at `out`. Returns the position after it.
-static char *put_value(
+static char *pg_put_value(
     struct pgsql_conn *c, uint32_t i, const struct sb_value *v, char *out)
 {
     c->value[i] = out;
@@ -633,7 +634,7 @@ static char *put_value(
         return out + pgsql_put_double(out, v->d) + 1;
     case SB_VALUE_TEXT:
     case SB_VALUE_TIME:
-        return put_text(c, i, v, out);
+        return pg_put_text(c, i, v, out);
     case SB_VALUE_BLOB:
         c->value[i] = v->len ? v->s : "";
         c->format[i] = 1;
@@ -648,12 +649,12 @@ static char *put_value(
 static bool bind_values(
     struct pgsql_conn *c, const struct sb_value *v, uint32_t n)
 {
-    char *out = sb_buf_room(&c->bound, room_for(v, n));
+    char *out = sb_buf_room(&c->bound, pg_room_for(v, n));
 
     if (!out || !reserve_params(c, n))
         return false;
     for (uint32_t i = 0; i < n; i++)
-        out = put_value(c, i, &v[i], out);
+        out = pg_put_value(c, i, &v[i], out);
     return true;
 }
 

@@ -2,7 +2,7 @@
 //
 // Connection parameters: from the driver's options, the connection string, and
 // the environment and service files that libpq reads. For their precedence, see
-// choose().
+// pg_choose().
 #include <arpa/inet.h>
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ static const struct {
     { "out of memory", "out of memory" },
 };
 
-static const char *reason_of(const char *text)
+static const char *pg_reason_of(const char *text)
 {
     for (size_t i = 0; text && i < sizeof(reasons) / sizeof(reasons[0]); i++) {
         if (strncmp(text, reasons[i].begin, strlen(reasons[i].begin)) == 0)
@@ -47,7 +47,7 @@ static const char *reason_of(const char *text)
     return "libpq cannot parse it";
 }
 
-static const char *value_of(const PQconninfoOption *all, const char *keyword)
+static const char *pg_value_of(const PQconninfoOption *all, const char *keyword)
 {
     for (; all->keyword; all++) {
         if (all->val && strcmp(all->keyword, keyword) == 0)
@@ -56,7 +56,7 @@ static const char *value_of(const PQconninfoOption *all, const char *keyword)
     return "";
 }
 
-static bool is_port(const char *s, size_t len)
+static bool pg_is_port(const char *s, size_t len)
 {
     return strspn(s, "0123456789") >= len;
 }
@@ -103,15 +103,16 @@ static bool all_of(const char *list, bool (*is)(const char *s, size_t len))
 // another setting; NULL if nothing suggests it.
 static const char *suspect_reason(const PQconninfoOption *all, bool uri)
 {
-    const char *port = value_of(all, "port"), *user = value_of(all, "user");
-    const char *db = value_of(all, "dbname");
+    const char *port = pg_value_of(all, "port"),
+               *user = pg_value_of(all, "user");
+    const char *db = pg_value_of(all, "dbname");
 
-    if (!all_of(port, is_port))
+    if (!all_of(port, pg_is_port))
         return "a port is not a number";
-    if (!all_of(value_of(all, "host"), pgsql_is_host) ||
-        !all_of(value_of(all, "hostaddr"), pgsql_is_host))
+    if (!all_of(pg_value_of(all, "host"), pgsql_is_host) ||
+        !all_of(pg_value_of(all, "hostaddr"), pgsql_is_host))
         return "a host contains '@' or ':'";
-    if (uri && strchr(user, ':') && !value_of(all, "password")[0])
+    if (uri && strchr(user, ':') && !pg_value_of(all, "password")[0])
         return "the user has a ':' in it, and there is no password";
     if (strstr(db, "://"))
         return "the name of the database is a URI";
@@ -131,7 +132,7 @@ static int pgsql_conninfo_parse(
     char *text = NULL;
 
     *out = PQconninfoParse(conninfo, &text);
-    why = *out ? suspect_reason(*out, uri) : reason_of(text);
+    why = *out ? suspect_reason(*out, uri) : pg_reason_of(text);
     PQfreemem(text);
     if (!why)
         return 0;
@@ -186,7 +187,7 @@ static void set_given(
 // sysbench 1.0: a forgotten PGHOST must not make a run load or drop tables on
 // another server. A connection string or a service, which the user requested,
 // overrides default values.
-static void choose(
+static void pg_choose(
     struct pgsql_target *t, const char *key, const char *value, bool given)
 {
     if (given || (find_keyword(t, key) < 0 && find_keyword(t, "service") < 0))
@@ -212,13 +213,13 @@ static void set_place(
     if (host_given && find_keyword(t, "hostaddr") >= 0)
         set_keyword(t, "hostaddr", "");
     if (host_given || find_keyword(t, "hostaddr") < 0)
-        choose(t, "host", host, host_given);
-    choose(t, "port", port, o->given.port && o->port.count);
+        pg_choose(t, "host", host, host_given);
+    pg_choose(t, "port", port, o->given.port && o->port.count);
 }
 
 static void secure(struct pgsql_target *t, const struct pgsql_opts *o)
 {
-    choose(t, "sslmode", pgsql_sslmodes[o->sslmode], o->given.sslmode);
+    pg_choose(t, "sslmode", pgsql_sslmodes[o->sslmode], o->given.sslmode);
     set_given(t, "sslrootcert", o->sslrootcert);
     set_given(t, "sslcert", o->sslcert);
     set_given(t, "sslkey", o->sslkey);
@@ -239,8 +240,8 @@ void pgsql_target_fill(struct pgsql_target *t, const struct pgsql_env *env,
     }
     set_given(t, "service", o->service);
     set_place(t, o, number);
-    choose(t, "user", o->user, o->given.user);
-    choose(t, "dbname", o->db, o->given.db);
+    pg_choose(t, "user", o->user, o->given.user);
+    pg_choose(t, "dbname", o->db, o->given.db);
     if (password)
         set_keyword(t, "password", password);
     set_given(t, "password", o->password);
@@ -252,7 +253,7 @@ void pgsql_target_fill(struct pgsql_target *t, const struct pgsql_env *env,
     set_keyword(t, "fallback_application_name", "sysbench");
 }
 
-static bool is_name(const char *s, size_t len)
+static bool pg_is_name(const char *s, size_t len)
 {
     char text[INET6_ADDRSTRLEN];
 
@@ -279,7 +280,7 @@ enum pgsql_names pgsql_target_names(const struct pgsql_target *t)
     for (;;) {
         size_t len = strcspn(p, ",");
 
-        some = some || is_name(p, len);
+        some = some || pg_is_name(p, len);
         if (!p[len])
             break;
         p += len + 1;

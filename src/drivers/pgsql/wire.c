@@ -43,7 +43,7 @@ static uint32_t get32(const char *p)
 
 // Sending ------------------------------------------------------------------
 
-static size_t room_for(
+static size_t pg_wire_room_for(
     const struct pgsql_stmt *st, const struct sb_value *v, uint32_t n)
 {
     size_t size = 64 + st->name_len + 2 * (size_t)n;
@@ -67,7 +67,7 @@ static char *put_formats(char *out, const struct sb_value *v, uint32_t n)
     return out;
 }
 
-static char *put_value(char *out, const struct sb_value *v)
+static char *pg_wire_put_value(char *out, const struct sb_value *v)
 {
     size_t n;
 
@@ -112,7 +112,7 @@ static char *put_all(char *out, const struct pgsql_stmt *st,
     out = put_formats(out, v, n);
     out = pgsql_put16(out, n);
     for (uint32_t i = 0; i < n; i++)
-        out = put_value(out, &v[i]);
+        out = pg_wire_put_value(out, &v[i]);
     out = pgsql_put16(out, 0); // all columns as text
     pgsql_put32(start + 1, (uint32_t)(out - start) - 1);
     memcpy(out, rest, sizeof(rest));
@@ -122,7 +122,7 @@ static char *put_all(char *out, const struct pgsql_stmt *st,
 // Receiving ----------------------------------------------------------------
 
 // Makes room for `want` bytes from w->at on, which are more than there are.
-static inline bool make_room(struct pgsql_wire *w, size_t want)
+static inline bool pg_wire_make_room(struct pgsql_wire *w, size_t want)
 {
     size_t more = want - (w->in.len - w->at);
 
@@ -151,7 +151,7 @@ static int read_more(struct pgsql_conn *c, size_t want)
         .deadline = UINT64_MAX };
     ssize_t n;
 
-    if (!make_room(w, want))
+    if (!pg_wire_make_room(w, want))
         return SB_ENOMEM;
     x.in = w->in.data + w->in.len;
     x.cap = room_left(w);
@@ -192,7 +192,7 @@ static void read_tag(struct pgsql_wire *w, const char *tag, size_t len)
     w->affected = n;
 }
 
-static const char *field(const char *p, const char *end, char code)
+static const char *pg_wire_field(const char *p, const char *end, char code)
 {
     while (p < end && *p) {
         if (*p == code)
@@ -207,18 +207,20 @@ static void log_notice(
 {
     char line[420];
 
-    snprintf(line, sizeof(line), "pgsql: %s: %s", field(body, end, 'S'),
-        field(body, end, 'M'));
+    snprintf(line, sizeof(line), "pgsql: %s: %s", pg_wire_field(body, end, 'S'),
+        pg_wire_field(body, end, 'M'));
     pgsql_one_line(line, line, sizeof(line));
     c->host->log(5, line);
 }
 
 // An error after ReadyForQuery does not belong to the statement: it is the
 // reason why the server closes the connection.
-static void take_error(struct pgsql_conn *c, const char *body, const char *end)
+static void pg_wire_take_error(
+    struct pgsql_conn *c, const char *body, const char *end)
 {
     if (c->wire.ready)
-        pgsql_keep_closing(c, field(body, end, 'C'), field(body, end, 'M'));
+        pgsql_keep_closing(
+            c, pg_wire_field(body, end, 'C'), pg_wire_field(body, end, 'M'));
     else
         c->wire.error = c->wire.at;
 }
@@ -245,7 +247,7 @@ static bool take_message(struct pgsql_conn *c, char type, size_t len)
     case 'E':
         if (len == 0 || body[len - 1] != '\0')
             return false;
-        take_error(c, body, body + len);
+        pg_wire_take_error(c, body, body + len);
         return true;
     case 'N':
         if (len > 0 && body[len - 1] == '\0')
@@ -293,7 +295,7 @@ static int need_soon(struct pgsql_conn *c, size_t want, uint64_t *until)
 {
     struct pgsql_wire *w = &c->wire;
 
-    if (!make_room(w, want))
+    if (!pg_wire_make_room(w, want))
         return SB_ENOMEM;
     if (!*until)
         *until = sb_clock_monotonic() + REST_NS;
@@ -349,7 +351,7 @@ static int receive_behind(struct pgsql_conn *c)
 
 // Receives all messages up to ReadyForQuery, and those that arrived with it.
 // Errors in the latter do not affect the statement, which has its answer.
-static int receive(struct pgsql_conn *c)
+static int pg_wire_receive(struct pgsql_conn *c)
 {
     struct pgsql_wire *w = &c->wire;
     int rc = 0;
@@ -376,22 +378,22 @@ static int receive(struct pgsql_conn *c)
 
 // Errors -------------------------------------------------------------------
 
-static int server_error(struct pgsql_conn *c, struct sb_err *err)
+static int pg_wire_server_error(struct pgsql_conn *c, struct sb_err *err)
 {
     const struct pgsql_wire *w = &c->wire;
     const char *body = w->in.data + w->error + HEAD;
     const char *end = body + get32(w->in.data + w->error + 1) - 4;
     struct pgsql_problem p = {
-        .state = field(body, end, 'C'),
-        .text = field(body, end, 'M'),
-        .detail = field(body, end, 'D'),
-        .routine = field(body, end, 'R'),
+        .state = pg_wire_field(body, end, 'C'),
+        .text = pg_wire_field(body, end, 'M'),
+        .detail = pg_wire_field(body, end, 'D'),
+        .routine = pg_wire_field(body, end, 'R'),
     };
 
     return pgsql_fail_with(c, &p, err);
 }
 
-static int lost_con(struct pgsql_conn *c, int rc, struct sb_err *err)
+static int pg_wire_lost_con(struct pgsql_conn *c, int rc, struct sb_err *err)
 {
     struct pgsql_problem p = {
         .state = "",
@@ -403,7 +405,7 @@ static int lost_con(struct pgsql_conn *c, int rc, struct sb_err *err)
     close_socket(c);
     if (rc == SB_ENOMEM)
         return pgsql_no_memory(err);
-    return c->wire.error != SIZE_MAX ? server_error(c, err)
+    return c->wire.error != SIZE_MAX ? pg_wire_server_error(c, err)
                                      : pgsql_fail_with(c, &p, err);
 }
 
@@ -413,7 +415,7 @@ bool pgsql_wire_ready(const struct pgsql_conn *c, const struct pgsql_stmt *st,
     const struct sb_value *v, uint32_t n)
 {
     return c->plain && !c->gone && st->shape >= PGSQL_NO_ROWS &&
-           n <= INT16_MAX && room_for(st, v, n) < OUT_MOST;
+           n <= INT16_MAX && pg_wire_room_for(st, v, n) < OUT_MOST;
 }
 
 int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
@@ -424,7 +426,7 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
 
     assert(!c->wire_stmt && st->name_len > 0);
     c->bound.len = 0;
-    out = sb_buf_room(&c->bound, room_for(st, v, n));
+    out = sb_buf_room(&c->bound, pg_wire_room_for(st, v, n));
     if (!out)
         return pgsql_no_memory(err);
     c->wire.error = SIZE_MAX;
@@ -433,12 +435,12 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
     pgsql_set_busy(c, true);
     c->wire.out = out;
     c->wire.out_len = (size_t)(put_all(out, st, v, n) - out);
-    rc = receive(c);
+    rc = pg_wire_receive(c);
     pgsql_set_busy(c, false);
     if (rc)
-        return lost_con(c, rc, err);
+        return pg_wire_lost_con(c, rc, err);
     if (c->wire.error != SIZE_MAX)
-        return server_error(c, err);
+        return pg_wire_server_error(c, err);
     if (c->wire.commit)
         rc = pgsql_check_commit(c, "COMMIT", err);
     if (rc == 0)

@@ -47,8 +47,8 @@ static uint32_t rows_a_statement(struct sqlite_conn *c, uint32_t ncolumns)
     return rows < 1 ? 1 : rows < MOST_ROWS ? rows : MOST_ROWS;
 }
 
-static int begin(struct sb_conn *conn, const char *table, const char *columns,
-    uint32_t ncolumns, struct sb_err *err)
+static int lite_bulk_begin(struct sb_conn *conn, const char *table,
+    const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
     int rc;
@@ -72,7 +72,7 @@ static int begin(struct sb_conn *conn, const char *table, const char *columns,
     return rc;
 }
 
-static int insert(struct sqlite_conn *c, sqlite3_stmt *st,
+static int lite_insert(struct sqlite_conn *c, sqlite3_stmt *st,
     const struct sb_value *values, uint32_t nrows, struct sb_err *err)
 {
     int n = (int)(nrows * c->bulk_columns), rc = SQLITE_OK;
@@ -91,7 +91,7 @@ static int insert(struct sqlite_conn *c, sqlite3_stmt *st,
     return rc;
 }
 
-static int rows(struct sb_conn *conn, const struct sb_value *values,
+static int lite_bulk_rows(struct sb_conn *conn, const struct sb_value *values,
     uint32_t nrows, struct sb_err *err)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
@@ -102,7 +102,7 @@ static int rows(struct sb_conn *conn, const struct sb_value *values,
     while (rc == 0 && nrows > 0) {
         uint32_t n = nrows >= c->bulk_rows ? c->bulk_rows : 1;
 
-        rc = insert(c, n > 1 ? c->many : c->one, values, n, err);
+        rc = lite_insert(c, n > 1 ? c->many : c->one, values, n, err);
         values += (size_t)n * c->bulk_columns;
         nrows -= n;
     }
@@ -116,7 +116,7 @@ static int undo(struct sqlite_conn *c)
                                          : sqlite_simple(c, "ROLLBACK", NULL);
 }
 
-static int end(struct sb_conn *conn, bool commit, struct sb_err *err)
+static int lite_bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
     int rc;
@@ -131,7 +131,7 @@ static int end(struct sb_conn *conn, bool commit, struct sb_err *err)
 }
 
 const struct sb_bulk_ops sqlite_bulk_ops = {
-    .begin = begin,
-    .rows = rows,
-    .end = end,
+    .begin = lite_bulk_begin,
+    .rows = lite_bulk_rows,
+    .end = lite_bulk_end,
 };

@@ -45,7 +45,7 @@ static void log_immutable(const struct sb_host *host, const char *path)
     host->log(3, line);
 }
 
-static int env_init(
+static int lite_env_init(
     struct sb_driver_env *env, const void *opts, struct sb_err *err)
 {
     const struct sqlite_opts *o = opts;
@@ -65,7 +65,7 @@ static int env_init(
     return 0;
 }
 
-static void env_done(struct sb_driver_env *env)
+static void lite_env_done(struct sb_driver_env *env)
 {
     struct sqlite_env *e = env->shared;
     struct stat st;
@@ -158,7 +158,7 @@ static int add_db_name(const struct sqlite_conn *c, struct sb_err *err)
     return SB_ECONNECT;
 }
 
-static int connect_db(struct sb_conn *conn, struct sb_driver_env *env,
+static int lite_connect(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts, const struct sb_conn_info *info, struct sb_err *err)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
@@ -185,7 +185,7 @@ static int connect_db(struct sb_conn *conn, struct sb_driver_env *env,
     return 0;
 }
 
-static void disconnect_db(struct sb_conn *conn)
+static void lite_disconnect(struct sb_conn *conn)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
 
@@ -200,7 +200,7 @@ static void disconnect_db(struct sb_conn *conn)
     memset(c, 0, sizeof(*c));
 }
 
-static void cancel(struct sb_conn *conn)
+static void lite_cancel(struct sb_conn *conn)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
 
@@ -208,7 +208,7 @@ static void cancel(struct sb_conn *conn)
     sqlite3_interrupt(c->db);
 }
 
-static int reset(struct sb_conn *conn, struct sb_err *err)
+static int lite_reset(struct sb_conn *conn, struct sb_err *err)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
 
@@ -218,14 +218,14 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
     return sqlite_simple(c, "ROLLBACK", err);
 }
 
-static const char *open_transaction(const struct sb_conn *conn)
+static const char *lite_open_transaction(const struct sb_conn *conn)
 {
     const struct sqlite_conn *c = (const struct sqlite_conn *)conn;
 
     return sqlite3_get_autocommit(c->db) ? NULL : "";
 }
 
-static bool has_written(struct sb_conn *conn)
+static bool lite_has_written(struct sb_conn *conn)
 {
     const struct sqlite_conn *c = (const struct sqlite_conn *)conn;
 
@@ -233,12 +233,12 @@ static bool has_written(struct sb_conn *conn)
 }
 
 const struct sb_generic_ops sqlite_generic_ops = {
-    .env_init = env_init,
-    .env_done = env_done,
-    .connect = connect_db,
-    .disconnect = disconnect_db,
-    .cancel = cancel,
-    .reset = reset,
-    .open_transaction = open_transaction,
-    .has_written = has_written,
+    .env_init = lite_env_init,
+    .env_done = lite_env_done,
+    .connect = lite_connect,
+    .disconnect = lite_disconnect,
+    .cancel = lite_cancel,
+    .reset = lite_reset,
+    .open_transaction = lite_open_transaction,
+    .has_written = lite_has_written,
 };

@@ -3,12 +3,12 @@
 // About the library, the database and its counters.
 //
 // SQLite counts the use of the page cache in each connection, and only the
-// thread that uses a connection may read these counts. So counters() asks all
-// connections to add their counts to those of the environment, by incrementing
-// `asked`. Once per call, a connection compares this number with the one it has
-// seen last. If no connection makes a call in time, there are no new counts: a
-// later sample includes them, and its rates cover the time since the last
-// sample with new counts.
+// thread that uses a connection may read these counts. So lite_counters() asks
+// all connections to add their counts to those of the environment, by
+// incrementing `asked`. Once per call, a connection compares this number with
+// the one it has seen last. If no connection makes a call in time, there are no
+// new counts: a later sample includes them, and its rates cover the time since
+// the last sample with new counts.
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -28,7 +28,7 @@ static void pragma_text(
     sqlite3_finalize(st);
 }
 
-static int server(struct sb_conn *conn, char *out, size_t size)
+static int lite_server(struct sb_conn *conn, char *out, size_t size)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
     char mode[32], page[32];
@@ -41,14 +41,14 @@ static int server(struct sb_conn *conn, char *out, size_t size)
         page);
 }
 
-static int client(char *out, size_t size)
+static int lite_client(char *out, size_t size)
 {
     return snprintf(out, size, "SQLite %s", sqlite3_libversion());
 }
 
 // Settings -------------------------------------------------------------------
 
-static void address_of(const struct sqlite_conn *c, char *out, size_t size)
+static void lite_address_of(const struct sqlite_conn *c, char *out, size_t size)
 {
     char *path = c->env->memory ? NULL : realpath(c->o->db, NULL);
 
@@ -77,7 +77,7 @@ static int compile_options(
     return rc;
 }
 
-static int describe(struct sb_conn *conn, struct sb_server *out,
+static int lite_describe(struct sb_conn *conn, struct sb_server *out,
     int (*setting)(void *arg, const char *name, const char *value), void *arg,
     struct sb_err *err)
 {
@@ -88,7 +88,7 @@ static int describe(struct sb_conn *conn, struct sb_server *out,
     int rc = 0;
 
     snprintf(out->name, sizeof(out->name), "SQLite %s", sqlite3_libversion());
-    address_of(c, out->address, sizeof(out->address));
+    lite_address_of(c, out->address, sizeof(out->address));
     for (size_t i = 0; rc == 0 && i < sizeof(pragmas) / sizeof(pragmas[0]);
          i++) {
         char sql[64], value[64];
@@ -154,7 +154,7 @@ void sqlite_count_end(struct sqlite_conn *c)
 
 // Asks the connections to add their counts, and waits until those in use have
 // done it. Returns false if none has, and the counts are old.
-static bool ask(struct sqlite_env *e)
+static bool lite_ask(struct sqlite_env *e)
 {
     unsigned before = atomic_load(&e->answers), n = 0;
     unsigned first = atomic_fetch_add(&e->asked, 1) == 0;
@@ -194,7 +194,7 @@ static double file_size(const char *path, const char *ending)
     return (double)st.st_size;
 }
 
-static int counters(
+static int lite_counters(
     struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
@@ -204,7 +204,7 @@ static int counters(
     c->apart = true;
     leave_load(c);
     // On a busy machine, users may not run for some time.
-    bool fresh = ask(e);
+    bool fresh = lite_ask(e);
     for (size_t i = 0; fresh && rc == 0 && i < SQLITE_COUNTS; i++)
         rc = pass_counter(to, counts[i].name,
             (double)atomic_load_explicit(&e->count[i], memory_order_relaxed),
@@ -222,8 +222,8 @@ static int counters(
 }
 
 const struct sb_info_ops sqlite_info_ops = {
-    .server = server,
-    .client = client,
-    .describe = describe,
-    .counters = counters,
+    .server = lite_server,
+    .client = lite_client,
+    .describe = lite_describe,
+    .counters = lite_counters,
 };

@@ -11,7 +11,7 @@
 
 #define REAL_ROOM 40
 
-static struct sqlite_conn *own(struct sb_conn *conn)
+static struct sqlite_conn *lite_own(struct sb_conn *conn)
 {
     return (struct sqlite_conn *)conn;
 }
@@ -29,7 +29,7 @@ static void result_clear(struct sqlite_conn *c)
 
 // Returns a value as text; NULL for SQL NULL. SQLite writes a real number with
 // 15 digits. If they do not read back as the same number, 17 are used.
-static const char *text_of(
+static const char *lite_text_of(
     sqlite3_stmt *st, int i, char room[REAL_ROOM], int *len)
 {
     bool real = sqlite3_column_type(st, i) == SQLITE_FLOAT;
@@ -56,7 +56,7 @@ static bool keep_row(struct sqlite_conn *c, sqlite3_stmt *st, int n)
     for (int i = 0; i < n; i++, cell++) {
         char room[REAL_ROOM];
         int len;
-        const char *s = text_of(st, i, room, &len);
+        const char *s = lite_text_of(st, i, room, &len);
         char *to = sb_buf_room(&c->bytes, (size_t)len);
 
         if (!to)
@@ -233,10 +233,10 @@ static void finish_kind(struct sb_result *res)
 
 // Runs all statements of the text. The rows are those of the last one that
 // returns any.
-static int query(struct sb_conn *conn, const char *sql, size_t len,
+static int lite_query(struct sb_conn *conn, const char *sql, size_t len,
     struct sb_result *res, struct sb_err *err)
 {
-    struct sqlite_conn *c = own(conn);
+    struct sqlite_conn *c = lite_own(conn);
     const char *end = sql + len;
     uint64_t h = len <= SQLITE_TEXT_BYTES ? sb_hash(sql, len) : 0;
     sqlite3_stmt *kept = h ? text_find(c, sql, len, h) : NULL;
@@ -260,10 +260,11 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
 
 // Prepared statements --------------------------------------------------------
 
-static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-    size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err)
+static int lite_prepare(struct sb_conn *conn, struct sb_stmt *stmt,
+    const char *sql, size_t len, const uint8_t *types, uint32_t *nparams,
+    struct sb_err *err)
 {
-    struct sqlite_conn *c = own(conn);
+    struct sqlite_conn *c = lite_own(conn);
     struct sqlite_prepared *p = (struct sqlite_prepared *)stmt;
     const char *tail;
     int rc;
@@ -301,11 +302,11 @@ int sqlite_bind_value(sqlite3_stmt *st, int index, const struct sb_value *v)
     }
 }
 
-static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
+static int lite_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     const struct sb_value *values, uint32_t n, struct sb_result *res,
     struct sb_err *err)
 {
-    struct sqlite_conn *c = own(conn);
+    struct sqlite_conn *c = lite_own(conn);
     sqlite3_stmt *st = ((struct sqlite_prepared *)stmt)->stmt;
     int rc;
 
@@ -324,9 +325,9 @@ static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
     return rc;
 }
 
-static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
+static void lite_close(struct sb_conn *conn, struct sb_stmt *stmt)
 {
-    struct sqlite_conn *c = own(conn);
+    struct sqlite_conn *c = lite_own(conn);
     struct sqlite_prepared *p = (struct sqlite_prepared *)stmt;
 
     if (c->names == p->stmt)
@@ -335,10 +336,10 @@ static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
     p->stmt = NULL;
 }
 
-static int fetch(struct sb_conn *conn, struct sb_result *res,
+static int lite_fetch(struct sb_conn *conn, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err)
 {
-    struct sqlite_conn *c = own(conn);
+    struct sqlite_conn *c = lite_own(conn);
 
     if (c->next >= c->ncells)
         return 0;
@@ -354,30 +355,30 @@ static int fetch(struct sb_conn *conn, struct sb_result *res,
     return 1;
 }
 
-static const char *column(
+static const char *lite_column(
     struct sb_conn *conn, struct sb_result *res, uint32_t i)
 {
-    struct sqlite_conn *c = own(conn);
+    struct sqlite_conn *c = lite_own(conn);
 
     return c->names && i < res->nfields ? sqlite3_column_name(c->names, (int)i)
                                         : NULL;
 }
 
 // The buffers are kept for the next result.
-static void free_result(struct sb_conn *conn, struct sb_result *res)
+static void lite_free_result(struct sb_conn *conn, struct sb_result *res)
 {
-    struct sqlite_conn *c = own(conn);
+    struct sqlite_conn *c = lite_own(conn);
 
     if (c->names_owned)
         result_clear(c);
 }
 
 const struct sb_sql_ops sqlite_sql_ops = {
-    .query = query,
-    .prepare = prepare,
-    .execute = execute,
-    .close = close_stmt,
-    .fetch = fetch,
-    .column = column,
-    .free_result = free_result,
+    .query = lite_query,
+    .prepare = lite_prepare,
+    .execute = lite_execute,
+    .close = lite_close,
+    .fetch = lite_fetch,
+    .column = lite_column,
+    .free_result = lite_free_result,
 };

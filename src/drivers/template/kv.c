@@ -48,7 +48,7 @@ struct store {
     size_t n, cap;
 };
 
-static int env_init(
+static int kv_env_init(
     struct sb_driver_env *env, const void *opts, struct sb_err *err)
 {
     struct store *s = calloc(1, sizeof(*s));
@@ -60,7 +60,7 @@ static int env_init(
     return 0;
 }
 
-static void env_done(struct sb_driver_env *env)
+static void kv_env_done(struct sb_driver_env *env)
 {
     struct store *s = env->shared;
 
@@ -87,7 +87,7 @@ static size_t find(const struct store *s, const char *key, bool *exists)
 }
 
 // Returns a new entry at position i; NULL: out of memory.
-static struct entry *insert(struct store *s, size_t i)
+static struct entry *kv_insert(struct store *s, size_t i)
 {
     size_t cap = s->n < s->cap ? s->cap : 2 * s->cap + 64;
     struct entry *grown = realloc(s->entry, cap * sizeof(*grown));
@@ -109,21 +109,21 @@ struct kv_conn {
     char keys[KEYS * KEY]; // found by the last scan(), each with its NUL
 };
 
-static int connect_kv(struct sb_conn *conn, struct sb_driver_env *env,
+static int kv_connect(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts, const struct sb_conn_info *info, struct sb_err *err)
 {
     ((struct kv_conn *)conn)->store = env->shared;
     return 0;
 }
 
-static void disconnect_kv(struct sb_conn *conn)
+static void kv_disconnect(struct sb_conn *conn)
 {
 }
 
-static const struct sb_generic_ops generic_ops = { .env_init = env_init,
-    .env_done = env_done,
-    .connect = connect_kv,
-    .disconnect = disconnect_kv };
+static const struct sb_generic_ops generic_ops = { .env_init = kv_env_init,
+    .env_done = kv_env_done,
+    .connect = kv_connect,
+    .disconnect = kv_disconnect };
 
 // Calls ----------------------------------------------------------------------
 //
@@ -161,7 +161,7 @@ static int set_value(
     if (a->version && (!e || e->version != a->version))
         return sb_err_set(err, SB_ERESTART, "the key '%s' was changed", a->key);
     if (!e)
-        e = insert(s, i);
+        e = kv_insert(s, i);
     if (!e)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     snprintf(e->key, KEY, "%s", a->key);

@@ -66,7 +66,7 @@ struct template_env {
     int placeholder; // replace it by your fields
 };
 
-static int env_init(
+static int template_env_init(
     struct sb_driver_env *env, const void *opts_in, struct sb_err *err)
 {
     env->shared = calloc(1, sizeof(struct template_env));
@@ -75,7 +75,7 @@ static int env_init(
     return 0;
 }
 
-static void env_done(struct sb_driver_env *env)
+static void template_env_done(struct sb_driver_env *env)
 {
     free(env->shared);
     env->shared = NULL;
@@ -84,8 +84,8 @@ static void env_done(struct sb_driver_env *env)
 // Connections ----------------------------------------------------------------
 //
 // The core allocates conn_size bytes, zeroed, and passes their address as
-// struct sb_conn. One thread at a time uses a connection; only cancel() is
-// called by another one.
+// struct sb_conn. One thread at a time uses a connection; only
+// template_cancel() is called by another one.
 
 struct template_conn {
     const struct template_opts *o;
@@ -93,15 +93,15 @@ struct template_conn {
     // The handle of your client library, buffers for results ...
 };
 
-static struct template_conn *own(struct sb_conn *conn)
+static struct template_conn *template_own(struct sb_conn *conn)
 {
     return (struct template_conn *)conn;
 }
 
-static int connect_template(struct sb_conn *conn, struct sb_driver_env *env,
+static int template_connect(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts_in, const struct sb_conn_info *info, struct sb_err *err)
 {
-    struct template_conn *c = own(conn);
+    struct template_conn *c = template_own(conn);
 
     c->o = opts_in;
     c->env = env->shared;
@@ -114,41 +114,41 @@ static int connect_template(struct sb_conn *conn, struct sb_driver_env *env,
 }
 
 // Also called after a failed connect: frees what was allocated.
-static void disconnect_template(struct sb_conn *conn)
+static void template_disconnect(struct sb_conn *conn)
 {
-    memset(own(conn), 0, sizeof(struct template_conn));
+    memset(template_own(conn), 0, sizeof(struct template_conn));
 }
 
 // Called by another thread while a call of this connection may be in progress,
 // to make that call return SB_ECANCELED soon: shuts the socket down, or sends a
 // cancel request. It must not free anything.
-static void cancel(struct sb_conn *conn)
+static void template_cancel(struct sb_conn *conn)
 {
 }
 
 // Called after every event that failed. Sends ROLLBACK if a transaction is
 // open; otherwise does nothing.
-static int reset(struct sb_conn *conn, struct sb_err *err)
+static int template_reset(struct sb_conn *conn, struct sb_err *err)
 {
     return 0;
 }
 
 // Returns the descriptor of the socket, or -1 if there is none. The core uses
 // it to find out whether the server has closed an idle connection.
-static int socket_of(const struct sb_conn *conn)
+static int template_socket(const struct sb_conn *conn)
 {
     return -1;
 }
 
 static const struct sb_generic_ops generic_ops = {
-    .env_init = env_init,
-    .env_done = env_done,
-    .connect = connect_template,
-    .disconnect = disconnect_template,
+    .env_init = template_env_init,
+    .env_done = template_env_done,
+    .connect = template_connect,
+    .disconnect = template_disconnect,
     .reconnect = NULL, // the core disconnects and connects
-    .cancel = cancel,
-    .reset = reset,
-    .socket = socket_of,
+    .cancel = template_cancel,
+    .reset = template_reset,
+    .socket = template_socket,
 };
 
 // SQL ------------------------------------------------------------------------
@@ -157,7 +157,7 @@ static const struct sb_generic_ops generic_ops = {
 //   SB_ERESTART   deadlock, serialization failure, lock timeout: retry it
 //   SB_EIGNORE    an error that the user chose to ignore: continue
 //   SB_ELOST      the connection is lost
-//   SB_ECANCELED  cancel() was called
+//   SB_ECANCELED  template_cancel() was called
 //   SB_EQUERY     everything else
 // Pass the error number, SQLSTATE and text of the database:
 //   return sb_err_native(err, SB_EQUERY, number, state, text);
@@ -178,7 +178,7 @@ static int unsupported(struct sb_err *err)
 //   changes  kind = SB_RESULT_WRITE, affected, insert_id
 //   found    matched: an UPDATE found rows, but changed none
 //   neither  unchanged (SB_RESULT_NONE)
-static int query(struct sb_conn *conn, const char *sql, size_t len,
+static int template_query(struct sb_conn *conn, const char *sql, size_t len,
     struct sb_result *res, struct sb_err *err)
 {
     return unsupported(err);
@@ -187,62 +187,63 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
 // SB_EUNSUPPORTED makes the core emulate this statement by text; it is not
 // counted as an error. A driver without server-side statements sets prepare,
 // execute and close to NULL.
-static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-    size_t len, const uint8_t *types, uint32_t *nparams, struct sb_err *err)
+static int template_prepare(struct sb_conn *conn, struct sb_stmt *stmt,
+    const char *sql, size_t len, const uint8_t *types, uint32_t *nparams,
+    struct sb_err *err)
 {
     return unsupported(err);
 }
 
 // The critical path: no allocation, no lock, no avoidable copy.
-static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
+static int template_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     const struct sb_value *values, uint32_t n, struct sb_result *res,
     struct sb_err *err)
 {
     return unsupported(err);
 }
 
-static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
+static void template_close(struct sb_conn *conn, struct sb_stmt *stmt)
 {
 }
 
 // Returns 1 and res->nfields cells, as text; 0 after the last row.
-static int fetch(struct sb_conn *conn, struct sb_result *res,
+static int template_fetch(struct sb_conn *conn, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err)
 {
     return 0;
 }
 
-static const char *column(
+static const char *template_column(
     struct sb_conn *conn, struct sb_result *res, uint32_t i)
 {
     return NULL;
 }
 
 // Called before the next statement, also for results without rows.
-static void free_result(struct sb_conn *conn, struct sb_result *res)
+static void template_free_result(struct sb_conn *conn, struct sb_result *res)
 {
 }
 
 static const struct sb_sql_ops sql_ops = {
-    .query = query,
-    .prepare = prepare,
-    .execute = execute,
-    .close = close_stmt,
-    .fetch = fetch,
-    .column = column,
+    .query = template_query,
+    .prepare = template_prepare,
+    .execute = template_execute,
+    .close = template_close,
+    .fetch = template_fetch,
+    .column = template_column,
     .next_result = NULL, // one result per statement
-    .free_result = free_result,
+    .free_result = template_free_result,
     .quote = NULL, // the core writes 'it''s'
 };
 
 // Information ----------------------------------------------------------------
 
-static int server(struct sb_conn *conn, char *out, size_t size)
+static int template_server(struct sb_conn *conn, char *out, size_t size)
 {
     return snprintf(out, size, "no server");
 }
 
-static int client(char *out, size_t size)
+static int template_client(char *out, size_t size)
 {
     return snprintf(out, size, "no client library");
 }
@@ -250,11 +251,11 @@ static int client(char *out, size_t size)
 // Called on a connection of its own, in a thread of its own. Fills *out with
 // what the connection is connected to, and passes settings that affect
 // performance, as far as the server shows them to this user.
-static int describe(struct sb_conn *conn, struct sb_server *out,
+static int template_describe(struct sb_conn *conn, struct sb_server *out,
     int (*setting)(void *arg, const char *name, const char *value), void *arg,
     struct sb_err *err)
 {
-    const struct template_opts *o = own(conn)->o;
+    const struct template_opts *o = template_own(conn)->o;
 
     snprintf(out->name, sizeof(out->name), "no server");
     snprintf(
@@ -263,7 +264,7 @@ static int describe(struct sb_conn *conn, struct sb_server *out,
 }
 
 // Called once per interval, on the same connection.
-static int counters(
+static int template_counters(
     struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
 {
     struct sb_counter c = {
@@ -274,11 +275,11 @@ static int counters(
 }
 
 static const struct sb_info_ops info_ops = {
-    .server = server,
-    .client = client,
-    .describe = describe,
+    .server = template_server,
+    .client = template_client,
+    .describe = template_describe,
     .servers = NULL, // connections use one server
-    .counters = counters,
+    .counters = template_counters,
     .counters_default = "statements",
 };
 
