@@ -77,7 +77,14 @@ static inline int sb_err_set(struct sb_err *err, int code, const char *fmt, ...)
     return code;
 }
 
-// The same with the error number and SQLSTATE (may be NULL) of the database.
+// The error of a failed allocation.
+static inline int sb_err_no_memory(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+// As sb_err_set(), with the error number and SQLSTATE (may be NULL) of the
+// database.
 static inline int sb_err_native(struct sb_err *err, int code, int native,
     const char *state, const char *text)
 {

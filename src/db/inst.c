@@ -149,7 +149,7 @@ static int inst_find(struct sb_db *db, const char *const *names,
     i = key ? inst_new(db) : NULL;
     if (!i) {
         free(key);
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     }
     i->key = key;
     rc = override(i, names, values, n, err);
@@ -314,11 +314,6 @@ static uint64_t in_turn(uint64_t user, uint64_t connection, uint64_t count)
     return (user + user / count + connection) % count;
 }
 
-static int no_memory(struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOMEM, "out of memory");
-}
-
 // Gets the instance with these overrides and `name` as the value of item `at`;
 // at = n appends the item.
 static int get_with(struct sb_db *db, const char *const *names,
@@ -330,7 +325,7 @@ static int get_with(struct sb_db *db, const char *const *names,
     int rc;
 
     if (!all)
-        return no_memory(err);
+        return sb_err_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         all[i] = names[i];
         value[i] = values[i];
@@ -363,7 +358,7 @@ int sb__inst_in_turn(struct sb_db_ctx *ctx, struct sb_db *db,
     name = name_of(
         text, count > 1 ? in_turn(ctx->user, ctx->turns++, count) : 0);
     if (!name)
-        return no_memory(err);
+        return sb_err_no_memory(err);
     rc = get_with(db, names, values, n, at, o->name, name, out, err);
     free(name);
     if (rc == 0)

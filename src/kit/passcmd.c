@@ -163,7 +163,7 @@ static int first_line(const struct sb_passcmd *p, char *buf, size_t n,
     if (strlen(buf) < len)
         return failed(p, err, "printed a zero byte", "");
     *out = strdup(buf);
-    return *out ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
+    return *out ? 0 : sb_err_no_memory(err);
 }
 
 static int run_piped(struct sb_passcmd *p, const int fd[2], char *buf,
@@ -192,7 +192,7 @@ static int run_command(struct sb_passcmd *p, char **out, struct sb_err *err)
     int fd[2], rc;
 
     if (!buf)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     if (pipe2(fd, O_CLOEXEC)) {
         rc = failed(p, err, "was not started: ", strerror(errno));
     } else {
@@ -328,8 +328,7 @@ static void get(void *arg)
     if (is_good(g, run)) {
         g->password = strdup(p->password);
         g->number = p->number;
-        g->rc = g->password ? 0
-                            : sb_err_set(g->err, SB_ENOMEM, "out of memory");
+        g->rc = g->password ? 0 : sb_err_no_memory(g->err);
     } else {
         g->rc = p->failure.code;
         if (g->err)
@@ -350,7 +349,7 @@ static int set_command(
     p->ttl = UINT64_MAX;
     p->command = strdup(text);
     if (!p->command)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     ttl = strstr(p->command, ";ttl=");
     while (ttl && (next = strstr(ttl + 1, ";ttl=")) != NULL)
         ttl = next;
@@ -374,7 +373,7 @@ int sb_passcmd_new(const char *option, const char *text,
     int rc;
 
     if (!p)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     p->option = option;
     p->next = UINT64_MAX;
     pthread_mutex_init(&p->lock, NULL);

@@ -53,7 +53,7 @@ int sb_userfile_password(
 
     free(real);
     if (!real || (n < 0 && no == ENOMEM))
-        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+        rc = sb_err_no_memory(err);
     else if (n < 0 && no)
         rc = sb_err_set(err, SB_EUSAGE, "%s: cannot read file '%s': %s", option,
             path, strerror(no));

@@ -13,11 +13,6 @@
 #include "out/json_parts.h"
 #include "out/json_value.h"
 
-static int no_memory(struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOMEM, "out of memory");
-}
-
 // Writing ---------------------------------------------------------------------
 
 struct writer {
@@ -53,7 +48,7 @@ static FILE *open_text(struct sb_live_text *t, struct sb_err *err)
     FILE *out = open_memstream(&t->text, &t->len);
 
     if (!out)
-        no_memory(err);
+        sb_err_no_memory(err);
     return out;
 }
 
@@ -62,7 +57,7 @@ static int close_text(struct sb_live_text *t, FILE *out, struct sb_err *err)
     bool failed = ferror(out) != 0;
 
     if (fclose(out) || failed)
-        return no_memory(err);
+        return sb_err_no_memory(err);
     // For sb_live_text_read().
     assert(t->insert[0].at <= t->insert[1].at && t->insert[1].at <= t->len);
     t->size = t->len + t->insert[0].part.size + t->insert[1].part.size;
@@ -98,7 +93,7 @@ int sb_live_result(struct sb_live_text *t, const struct sb_live *l,
     rc = sb_document_run(out, &run, true, err);
     sb_document_end(out);
     if (s->has_report && !run.totals)
-        rc = no_memory(err);
+        rc = sb_err_no_memory(err);
     json_decref(run.columns);
     json_decref(run.totals);
     int failed = close_text(t, out, err);
@@ -166,7 +161,7 @@ int sb_live_intervals(struct sb_live_text *t, const struct sb_live *l,
     write_member(out, "end", s->end ? s->end : json_null());
     fputs("}\n", out);
     if (!columns || (s->has_report && !totals))
-        rc = no_memory(err);
+        rc = sb_err_no_memory(err);
     json_decref(columns);
     json_decref(totals);
     int failed = close_text(t, out, err);
@@ -276,7 +271,7 @@ static struct sb_live_state *take_news(struct sb_live *l, struct sb_err *err)
     if (!s)
         s = calloc(1, sizeof(*s));
     if (!s)
-        sb_err_set(err, SB_ENOMEM, "out of memory");
+        sb_err_no_memory(err);
     return s;
 }
 
@@ -369,7 +364,7 @@ static int add_row(struct sb_live *l, const struct sb_report *report,
     sb_buf_adds(b, l->nrows ? BETWEEN : "");
     sb_series_heat(b, report->latency);
     if (b->failed)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     end[0] = l->rows_end + len;
     end[1] = l->heat_end + b->len - len;
     if (sb_spool_put(&l->rows, b->data, len, l->rows_end, err) ||
@@ -510,7 +505,7 @@ int sb_live_final(
     replace(&s->stages, sb__json_stages(whole));
     if (rc || !s->stages) {
         free_state(s);
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     }
     publish(l, s);
     return 0;
@@ -526,7 +521,7 @@ int sb_live_facts(struct sb_live *l, json_t *facts, struct sb_err *err)
     }
     replace(&s->facts, facts);
     publish(l, s);
-    return facts ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
+    return facts ? 0 : sb_err_no_memory(err);
 }
 
 int sb_live_end(
@@ -542,5 +537,5 @@ int sb_live_end(
     replace(&s->limits, limits);
     replace(&s->end, end);
     publish(l, s);
-    return end ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
+    return end ? 0 : sb_err_no_memory(err);
 }

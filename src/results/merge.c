@@ -290,7 +290,7 @@ static double start_of(const struct sb_result_run *r)
     return (double)timegm(&tm) + strtod(rest, NULL);
 }
 
-static int no_memory(void)
+static int merge_no_memory(void)
 {
     sb_log(SB_LOG_FATAL, "out of memory");
     return SB_ENOMEM;
@@ -302,7 +302,7 @@ static int read_all(struct merge *m)
 
     m->file = calloc(n, sizeof(*m->file));
     if (!m->file)
-        return no_memory();
+        return merge_no_memory();
     for (unsigned i = 0; i < n; i++) {
         int rc = sb_side_read(&m->file[i], m->args->file[i]);
 
@@ -313,7 +313,7 @@ static int read_all(struct merge *m)
     m->run = calloc(total, sizeof(*m->run));
     m->offset = calloc(total, sizeof(*m->offset));
     if (!m->run || !m->offset)
-        return no_memory();
+        return merge_no_memory();
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = 0; k < m->file[i].nruns; k++)
             m->run[m->nruns++] = m->file[i].run[k];
@@ -783,7 +783,7 @@ static int perform_merge(struct merge *m)
 static int merge(const struct sb_cmd_args *args)
 {
     struct merge m = { .args = args, .stats = calloc(1, sizeof(*m.stats)) };
-    int rc = m.stats ? perform_merge(&m) : no_memory();
+    int rc = m.stats ? perform_merge(&m) : merge_no_memory();
 
     sb_merge_rows_done(&m.rows);
     for (unsigned i = 0; i < m.nstages; i++)

@@ -112,7 +112,8 @@ static void *run_loop(void *arg)
     return NULL;
 }
 
-static int no_memory(const struct sb_run *run, unsigned i, struct sb_err *err)
+static int cannot_create_user(
+    const struct sb_run *run, unsigned i, struct sb_err *err)
 {
     char why[200];
 
@@ -129,7 +130,7 @@ static int add_users(struct sb_run *run, struct sb_err *err)
         u->priv->waiter.fiber = sb_loop_add(worker_of(run, i)->loop,
             (size_t)run->o->thread_stack_size, run_user, u);
         if (!u->priv->waiter.fiber)
-            return no_memory(run, i, err);
+            return cannot_create_user(run, i, err);
     }
     return 0;
 }

@@ -156,7 +156,7 @@ static int write_result(lua_State *L)
     return 0;
 }
 
-static int no_memory(unsigned tid, struct sb_err *err)
+static int no_result_memory(unsigned tid, struct sb_err *err)
 {
     return sb_err_set(err, SB_ENOMEM,
         "out of memory for the result of thread_done() of user %u", tid);
@@ -170,7 +170,7 @@ static int add(struct sb_script *s, struct sb__result r, const void *data,
 
     r.data = malloc(r.len + 1);
     if (!r.data)
-        return no_memory(r.tid, err);
+        return no_result_memory(r.tid, err);
     memcpy(r.data, data, r.len);
     pthread_mutex_lock(&s->lock);
     void *item = sb_array_room(all->item, &all->cap, all->n, 1, sizeof(r));
@@ -183,7 +183,7 @@ static int add(struct sb_script *s, struct sb__result r, const void *data,
     if (item)
         return 0;
     free(r.data);
-    return no_memory(r.tid, err);
+    return no_result_memory(r.tid, err);
 }
 
 int sb__results_keep(struct sb__state *st, struct sb_err *err)
@@ -209,7 +209,7 @@ int sb__results_keep(struct sb__state *st, struct sb_err *err)
             "user %u: the result of thread_done() is ignored: %s%s", st->tid,
             w.why, w.type);
     else if (rc == 0 && w.b.failed)
-        rc = no_memory(st->tid, err);
+        rc = no_result_memory(st->tid, err);
     else if (rc == 0 && r.len > MAX_BYTES)
         rc = sb_err_set(err, SB_ELIMIT,
             "user %u: thread_done() returned more than 1 MB", st->tid);

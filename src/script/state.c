@@ -487,7 +487,7 @@ static void *allocate(void *arg, void *old, size_t size, size_t more)
     return vm->alloc(vm->alloc_arg, old, size, more);
 }
 
-static int no_memory(const struct sb_user *user, struct sb_err *err)
+static int no_state_memory(const struct sb_user *user, struct sb_err *err)
 {
     char limit[80];
 
@@ -524,7 +524,7 @@ static int vm_new(struct sb__vm **out, struct sb__state *st, const void *worker,
 
     *out = NULL;
     if (!vm)
-        return no_memory(st->user, err);
+        return no_state_memory(st->user, err);
     vm->script = st->script;
     vm->worker = worker;
     vm->of_users = st->user != NULL;
@@ -534,7 +534,7 @@ static int vm_new(struct sb__vm **out, struct sb__state *st, const void *worker,
     vm->L = luaL_newstate();
     if (!vm->L) {
         vm_free(vm);
-        return no_memory(st->user, err);
+        return no_state_memory(st->user, err);
     }
     vm->alloc = lua_getallocf(vm->L, &vm->alloc_arg);
     lua_setallocf(vm->L, allocate, vm);
@@ -696,7 +696,7 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
 
     *out = NULL;
     if (!st)
-        return no_memory(user, err);
+        return no_state_memory(user, err);
     st->script = s;
     st->user = user;
     st->tid = user ? user->number : tid;
@@ -708,7 +708,7 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
     init_context(st);
     if (!st->random) {
         sb__state_free(st);
-        return no_memory(user, err);
+        return no_state_memory(user, err);
     }
     sb_script_randomseed(&st->math, sb_random_seed_of(st->random));
     if (shared)

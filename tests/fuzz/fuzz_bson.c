@@ -57,11 +57,6 @@ char *sbmo_to_json(
     return strdup("{}");
 }
 
-int sbmo_no_memory(struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOMEM, "out of memory");
-}
-
 // Not called.
 int sbmo_next(struct sb_conn *from, struct sb_result *res, const uint8_t **doc,
     size_t *len, struct sb_err *err)

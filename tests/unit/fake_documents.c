@@ -163,8 +163,3 @@ char *sbmo_to_json(
     *json_len = text.len;
     return text.data;
 }
-
-int sbmo_no_memory(struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOMEM, "out of memory");
-}

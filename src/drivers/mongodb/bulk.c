@@ -26,7 +26,7 @@ static int mo_read_columns(
             end--;
         if (!sbmo_add(&c->columns, list + skip, end - skip) ||
             !sbmo_add(&c->columns, "", 1))
-            return sbmo_no_memory(err);
+            return sb_err_no_memory(err);
         c->ncolumns++;
         list += len + (list[len] == ',');
     }
@@ -51,7 +51,7 @@ static int mo_write_head(
     done = sbmo_add(&c->head, bson_get_data(&body), body.len - 2);
     bson_destroy(&list);
     bson_destroy(&body);
-    return done ? 0 : sbmo_no_memory(err);
+    return done ? 0 : sb_err_no_memory(err);
 }
 
 static bool begin_command(struct sbmo_conn *c)
@@ -70,7 +70,7 @@ static int mo_bulk_begin(struct sb_conn *conn, const char *table,
     if (rc == 0)
         rc = mo_write_head(c, table, err);
     if (rc == 0 && !begin_command(c))
-        rc = sbmo_no_memory(err);
+        rc = sb_err_no_memory(err);
     return rc;
 }
 
@@ -192,7 +192,7 @@ static int mo_send_insert(struct sbmo_conn *c, struct sb_err *err)
     if (c->nrows == 0)
         return 0;
     if (!sbmo_add(&c->bulk, "\0", 2))
-        return sbmo_no_memory(err);
+        return sb_err_no_memory(err);
     p = (uint8_t *)c->bulk.data;
     sb_put32(p + array, (uint32_t)(c->bulk.len - 1 - array));
     sb_put32(p, (uint32_t)c->bulk.len);
@@ -200,7 +200,7 @@ static int mo_send_insert(struct sbmo_conn *c, struct sb_err *err)
     rc = sbmo_command((struct sb_conn *)c, p, c->bulk.len, &res, err);
     c->loading = false;
     if (!begin_command(c) && rc == 0)
-        rc = sbmo_no_memory(err);
+        rc = sb_err_no_memory(err);
     return rc;
 }
 
@@ -217,7 +217,7 @@ static int mo_bulk_rows(struct sb_conn *conn, const struct sb_value *values,
         if (c->nrows == DOCUMENTS || c->bulk.len + room > BYTES)
             rc = mo_send_insert(c, err);
         if (rc == 0 && !mo_add_row(c, v, room))
-            rc = sbmo_no_memory(err);
+            rc = sb_err_no_memory(err);
     }
     return rc;
 }

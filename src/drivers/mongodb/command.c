@@ -274,7 +274,7 @@ static int sbmo_run(struct sbmo_conn *c, const struct sbmo_command *cmd,
     bool fine;
 
     if (!reply)
-        return sbmo_no_memory(err);
+        return sb_err_no_memory(err);
     e.domain = e.code = 0;
     e.message[0] = '\0';
     fine = numbered(c, cmd)
@@ -347,7 +347,7 @@ static int get_more(struct sbmo_conn *c, const struct sbmo_command *cmd,
         BSON_APPEND_INT64(&body, "batchSize", cmd->batch);
     reply = sbmo_result_batch(&c->result);
     if (!reply)
-        rc = sbmo_no_memory(err);
+        rc = sb_err_no_memory(err);
     else if (!mo_transmit(c, &more, &body, opts, reply, &e))
         rc = sbmo_fail(c, &e, reply->len > 5 ? reply : NULL, err);
     else

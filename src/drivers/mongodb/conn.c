@@ -178,7 +178,7 @@ static int mo_log_in(void *arg, const char *password, struct sb_err *err)
         rc = sb_err_set(err, SB_ECONNECT,
             "--mongo-password-command: the password is not valid UTF-8");
     else
-        rc = uri ? with_uri(c, uri, err) : sbmo_no_memory(err);
+        rc = uri ? with_uri(c, uri, err) : sb_err_no_memory(err);
     mongoc_uri_destroy(uri);
     return rc;
 }

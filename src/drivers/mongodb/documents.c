@@ -38,7 +38,7 @@ int sbmo_doc_no_memory(struct sb_con *con)
 {
     struct sb_err err = { 0 };
 
-    sbmo_no_memory(&err);
+    sb_err_no_memory(&err);
     return fail_con(con, &err);
 }
 

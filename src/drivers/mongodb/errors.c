@@ -193,11 +193,6 @@ bool sbmo_read_complaint(
 
 // Errors of the library and of servers as one sentence and one code.
 
-int sbmo_no_memory(struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOMEM, "out of memory");
-}
-
 static void mo_append_text(
     struct sb_err *err, const char *before, const char *text, const char *after)
 {

@@ -277,7 +277,6 @@ int sbmo_no_connection(
     struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err);
 // Fills err with the error that the server reported.
 int sbmo_set_complaint(const struct sbmo_complaint *p, struct sb_err *err);
-int sbmo_no_memory(struct sb_err *err);
 
 // command.c
 

@@ -42,7 +42,7 @@ uint8_t *sbmo_from_json(
         memcpy(out, bson_get_data(doc), doc->len);
         *doc_len = doc->len;
     } else {
-        sbmo_no_memory(err);
+        sb_err_no_memory(err);
     }
     bson_destroy(doc);
     return out;
@@ -63,7 +63,7 @@ char *sbmo_to_json(
     out = strdup(text);
     bson_free(text);
     if (!out)
-        sbmo_no_memory(err);
+        sb_err_no_memory(err);
     return out;
 }
 

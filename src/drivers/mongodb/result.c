@@ -148,7 +148,7 @@ int sbmo_result_ready(
         n = make_values(r);
     }
     if (n < 0)
-        return sbmo_no_memory(err);
+        return sb_err_no_memory(err);
     if (res->kind == SB_RESULT_ROWS)
         res->nrows = (uint64_t)n;
     return 0;

@@ -60,7 +60,7 @@ static int find_columns(struct sbmo_result *r, struct sb_err *err)
     else if (r->shape == SBMO_CURSOR && peek(r, &fields))
         while (done && sb_walk_more(&fields, &e))
             done = mo_add_column(r, e.key, e.key_len);
-    return done ? 0 : sbmo_no_memory(err);
+    return done ? 0 : sb_err_no_memory(err);
 }
 
 static int mo_query(struct sb_conn *conn, const char *sql, size_t len,
@@ -168,7 +168,7 @@ static int mo_fetch(struct sb_conn *conn, struct sb_result *res,
         return 0;
     at = spans(r, n);
     if (!at || !fill_row(r, at, n, doc, len) || !sb_buf_room(&r->text, 1))
-        return sbmo_no_memory(err);
+        return sb_err_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         cells[i].s = at[i].set ? r->text.data + at[i].at : NULL;
         cells[i].len = at[i].len;

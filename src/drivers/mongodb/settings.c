@@ -135,7 +135,7 @@ static int complete_concerns(struct sbmo_env *e, struct sb_err *err)
                 mongoc_write_concern_append(e->write_concern, &o);
 
     bson_destroy(&o);
-    return done ? 0 : sbmo_no_memory(err);
+    return done ? 0 : sb_err_no_memory(err);
 }
 
 // Authentication and TLS -----------------------------------------------------
@@ -322,7 +322,7 @@ static int mo_choose(struct sbmo_env *e, struct sb_err *err)
     e->no_read_concern = mongoc_read_concern_new();
     e->no_write_concern = mongoc_write_concern_new();
     name_hosts(e);
-    return rc || e->where ? rc : sbmo_no_memory(err);
+    return rc || e->where ? rc : sb_err_no_memory(err);
 }
 
 static bool is_option(const char *name)
@@ -374,7 +374,7 @@ int sbmo_env_init(
     int rc;
 
     if (!e)
-        return sbmo_no_memory(err);
+        return sb_err_no_memory(err);
     e->o = opts;
     e->host = env->host;
     env->shared = e;

@@ -226,7 +226,7 @@ static int mo_commit(struct sbmo_conn *c, struct sb_err *err)
         sbmo_result_clear(&c->result);
         reply = sbmo_result_batch(&c->result);
         if (!reply)
-            return sbmo_no_memory(err);
+            return sb_err_no_memory(err);
         fine = mongoc_client_session_commit_transaction(c->session, reply, &e);
         again = !fine && unknown_outcome(reply);
         c->has_reply = reply->len > 5;

@@ -198,7 +198,7 @@ static int write_statement(struct sbmy_bulk *b, const char *table,
 
     b->sql = malloc(size);
     if (!b->sql)
-        return sbmy_no_memory(err);
+        return sb_err_no_memory(err);
     snprintf(b->sql, size, form, table, SBMY_ESCAPE, columns);
     return 0;
 }
@@ -376,7 +376,7 @@ static int my_begin_any(struct sbmy_conn *c, bool short_load, const char *table,
         return rc;
     b = bulk_new(c, ncolumns);
     if (!b)
-        return sbmy_call_end(c, sbmy_no_memory(err));
+        return sbmy_call_end(c, sb_err_no_memory(err));
     b->short_load = short_load;
     attach_load(c, b);
     rc = begin_statements(c, b, table, columns, &why);
@@ -446,7 +446,7 @@ static int my_add_row(
         need += sbmy_encode_room(&v[i]);
     out = sb_array_room(f->data, &f->cap, f->len, need, 1);
     if (!out)
-        return sbmy_no_memory(err);
+        return sb_err_no_memory(err);
     f->data = out;
     out += f->len;
     for (uint32_t i = 0; i < b->ncolumns; i++)

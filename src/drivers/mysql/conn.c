@@ -182,7 +182,7 @@ static int try_mode(struct sbmy_conn *c, const char *password,
     int rc;
 
     if (!my)
-        return sbmy_no_memory(err);
+        return sb_err_no_memory(err);
     rc = my_dial(c, my, password, mode, err);
     if (rc) {
         mysql_close(my);

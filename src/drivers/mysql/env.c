@@ -119,7 +119,7 @@ static int my_find_password(struct sbmy_env *e, struct sb_err *err)
     else if (!text && sbmy_from_files(o))
         return 0;
     e->password = strdup(text ? text : "");
-    return e->password ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
+    return e->password ? 0 : sb_err_no_memory(err);
 }
 
 // Oracle's library looks for a name without a '/' in the folders of the system,
@@ -133,7 +133,7 @@ static int find_files(struct sbmy_env *e, struct sb_err *err)
         return 0;
     path = sb_userfile_path(e->o->defaults_file);
     if (!path)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     e->defaults_file = realpath(path, NULL);
     if (!e->defaults_file || access(e->defaults_file, R_OK) != 0)
         rc = my_no_file("--mysql-defaults-file", path, err);
@@ -201,7 +201,7 @@ int sbmy_env_init(
     int rc;
 
     if (!e)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     e->o = opts;
     e->places = (struct sbmy_places){ &e->o->hosts, &e->o->ports,
         &e->o->sockets };

@@ -152,7 +152,7 @@ int sbmy_ignore_init(
     *ig = (struct sbmy_ignore){ 0 };
     ig->code = calloc(list->count + 1, sizeof(*ig->code));
     if (!ig->code)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     for (size_t i = 0; rc == 0 && i < list->count; i++)
         rc = my_add_code(ig, list->item[i], err);
     return rc;
@@ -242,11 +242,6 @@ void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...)
     vsnprintf(line + n, sizeof(line) - (size_t)n, fmt, ap);
     va_end(ap);
     c->host->log(3, line);
-}
-
-int sbmy_no_memory(struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
 bool sbmy_take_cancel(struct sbmy_conn *c)

@@ -376,7 +376,6 @@ int sbmy_fail(struct sbmy_conn *c, struct sb_err *err); // mysql_error()
 void sbmy_name_limit(struct sb_err *err, size_t sent);
 int sbmy_fail_stmt(
     struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err);
-int sbmy_no_memory(struct sb_err *err);
 // True if an execution that failed with this error may be retried once after
 // the statement was prepared again.
 bool sbmy_stmt_forgotten(const struct sbmy_conn *c, int native);

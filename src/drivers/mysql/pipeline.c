@@ -82,7 +82,7 @@ int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
     assert(c->piped == 0);
     text = note_calls(c, items, n) ? join_statements(items, n, &len) : NULL;
     if (!text)
-        return sbmy_call_end(c, sbmy_no_memory(err));
+        return sbmy_call_end(c, sb_err_no_memory(err));
     if (c->o->debug)
         sbmy_trace(c, "mysql_send_query(%.*s)", (int)len, text);
     rc = sbmy_send_query(c, text, len) ? sbmy_fail(c, err) : 0;

@@ -103,11 +103,11 @@ static int copy_result(
     if (result)
         s->result = result;
     if (!result || !cells || !my_copy_names(c, res->nfields, s))
-        rc = sbmy_no_memory(err);
+        rc = sb_err_no_memory(err);
     while (rc == 1) {
         rc = c->result->fetch(c, res, cells, err);
         if (rc == 1 && !copy_cells(s, cells, res->nfields))
-            rc = sbmy_no_memory(err);
+            rc = sb_err_no_memory(err);
     }
     if (rc == 0)
         s->result[s->n++] = *res;

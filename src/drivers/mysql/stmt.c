@@ -98,13 +98,13 @@ static int bind_columns(struct sbmy_conn *c, uint32_t n, struct sb_err *err)
     MYSQL_FIELD *fields = sbmy_meta_fields(c->stmt);
 
     if (!fields || !my_grow_columns(r, n))
-        return sbmy_no_memory(err);
+        return sb_err_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         struct sbmy_column *col = &r->column[i];
 
         col->shape = sbmy_meta_shape(&fields[i]);
         if (!grow_cell(col, first_room(&col->shape)))
-            return sbmy_no_memory(err);
+            return sb_err_no_memory(err);
         bind_column(r, i);
     }
     if (mysql_stmt_bind_result(c->stmt->st, r->bind))
@@ -138,7 +138,7 @@ static int complete_row(
     int rc;
 
     if (!grow_row(&c->rows, n, &grown))
-        return sbmy_no_memory(err);
+        return sb_err_no_memory(err);
     if (!grown)
         return 0;
     if (mysql_stmt_bind_result(st, c->rows.bind))
@@ -273,7 +273,7 @@ static int sbmy_stored_begin(struct sbmy_conn *c, struct sbmy_stmt *p,
     }
     if (mysql_stmt_store_result(p->st) || !sbmy_names_take(c, p)) {
         int rc = mysql_stmt_errno(p->st) ? sbmy_fail_stmt(c, p, err)
-                                         : sbmy_no_memory(err);
+                                         : sb_err_no_memory(err);
 
         stored_free(c);
         return rc;
@@ -362,7 +362,7 @@ static int prepare_server(struct sbmy_conn *c, struct sbmy_stmt *p,
     }
     p->nparams = (uint32_t)mysql_stmt_param_count(p->st);
     if (!make_params(c, p))
-        return sbmy_no_memory(err);
+        return sb_err_no_memory(err);
     return 0;
 }
 

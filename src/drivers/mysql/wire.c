@@ -89,7 +89,7 @@ static int decode_columns(struct sbmy_conn *c, struct sb_err *err)
     char *text;
 
     if (!shape)
-        return sbmy_no_memory(err);
+        return sb_err_no_memory(err);
     w->shape = shape;
     if (!(defs ? shapes_of(w, defs, n) : shapes_of_library(w, c->stmt, n)))
         return my_wire_malformed(c, err);
@@ -97,7 +97,7 @@ static int decode_columns(struct sbmy_conn *c, struct sb_err *err)
         room += sbmy_binary_room(&w->shape[i]);
     text = sb_array_room(w->text, &w->cap_text, 0, room, 1);
     if (!text)
-        return sbmy_no_memory(err);
+        return sb_err_no_memory(err);
     w->text = text;
     w->decoded = true;
     return 0;
@@ -443,7 +443,7 @@ static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
         return sbmy_fail_with(c, CR_TOO_LARGE, NO_STATE,
             "Got packet bigger than 'max_allowed_packet' bytes", err);
     if (!my_wire_make_room(&c->wire.out, room)) // its len stays 0
-        return sbmy_no_memory(err);
+        return sb_err_no_memory(err);
     start = (uint8_t *)c->wire.out.data;
     out = put_uint(start + SBMY_HEAD, STMT_EXECUTE, 1);
     out = put_uint(out, p->id, 4);
@@ -471,7 +471,7 @@ static int receive_answer(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
     do {
         if (!my_wire_make_room(&w->in, a->want)) {
             sbmy_socket_hang_up(c);
-            return sbmy_no_memory(err);
+            return sb_err_no_memory(err);
         }
         if (a->want > w->in.len && !sbmy_socket_receive(&c->socket, wire_in(w),
                                        &w->in.len, a->want, w->in.cap - 1))
@@ -530,7 +530,7 @@ static int keep_defs(
     uint8_t *defs = len == p->defs_len ? p->defs : realloc(p->defs, len);
 
     if (!defs)
-        return sbmy_no_memory(err);
+        return sb_err_no_memory(err);
     memcpy(defs, wire_in(w) + w->answer.columns, len);
     p->defs = defs;
     p->defs_len = len;

@@ -45,7 +45,7 @@ static int null_env_init(
     int rc;
 
     if (!e)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     rc = null_time_parse(o->latency, &e->latency, err);
     if (rc == 0)
         rc = null_time_parse(o->connect_latency, &e->connect_latency, err);

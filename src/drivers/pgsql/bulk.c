@@ -21,7 +21,7 @@ static char *room(struct pgsql_conn *c, size_t more, struct sb_err *err)
     char *p = sb_buf_room(&c->rows, more);
 
     if (!p)
-        pgsql_no_memory(err);
+        sb_err_no_memory(err);
     return p;
 }
 
@@ -144,7 +144,7 @@ __attribute__((format(printf, 3, 4))) static int run(
     if (p)
         vsnprintf(p, (size_t)n + 1, format, again);
     va_end(again);
-    return p ? pgsql_run(c, p, err) : pgsql_no_memory(err);
+    return p ? pgsql_run(c, p, err) : sb_err_no_memory(err);
 }
 
 // Chooses the format of the rows by the types in an answer.
@@ -203,7 +203,7 @@ static int begin_frozen(struct pgsql_conn *c, const char *table,
     if (rc == 0)
         rc = lock_empty_table(c, table, columns, err);
     if (rc == 0 && !make_statements(c, table, columns, true))
-        rc = pgsql_no_memory(err);
+        rc = sb_err_no_memory(err);
     return rc ? rc : copy_begin(c, true, err);
 }
 
@@ -213,7 +213,7 @@ static int begin_plain(struct pgsql_conn *c, const char *table,
     int rc = pgsql_run(c, "BEGIN", err);
 
     if (rc == 0 && !make_statements(c, table, columns, false))
-        rc = pgsql_no_memory(err);
+        rc = sb_err_no_memory(err);
     return rc ? rc : copy_begin(c, c->binary, err);
 }
 
@@ -276,7 +276,7 @@ static int pg_begin_load(struct pgsql_conn *c, const char *table,
         return sb_err_set(err, SB_EUNSUPPORTED, "COPY is not supported");
     field = realloc(c->field, ncolumns);
     if (!field)
-        return pgsql_no_memory(err);
+        return sb_err_no_memory(err);
     c->field = field;
     c->columns = ncolumns;
     c->binary = false;

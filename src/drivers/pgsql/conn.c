@@ -238,7 +238,7 @@ static int attempt(struct dial *d, bool *full, struct sb_err *err)
     if (rc)
         return stopped(d, rc, err);
     if (!c->db)
-        return pgsql_no_memory(err);
+        return sb_err_no_memory(err);
     if (!d->limit)
         pg_set_limit(d, libpq_timeout(c));
     PQsetNoticeReceiver(c->db, pg_notice, c);

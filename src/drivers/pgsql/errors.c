@@ -224,11 +224,6 @@ void pgsql_take_state(char *text, char state[6])
 
 // Errors of the server and of libpq.
 
-int pgsql_no_memory(struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOMEM, "out of memory");
-}
-
 static const char *pg_field(const PGresult *r, int code)
 {
     const char *s = r ? PQresultErrorField(r, code) : NULL;

@@ -273,7 +273,6 @@ int pgsql_check_commit(
 // After the tag ROLLBACK. Returns SB_ERESTART if the text is a COMMIT, which
 // rolls back if a statement of the transaction has failed, and otherwise 0.
 int pgsql_check_rollback(const char *sql, size_t len, struct sb_err *err);
-int pgsql_no_memory(struct sb_err *err);
 
 // result.c
 

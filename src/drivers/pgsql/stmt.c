@@ -22,7 +22,7 @@ const char *pgsql_terminated(
     c->sql.len = 0;
     p = sb_buf_room(&c->sql, len + 1);
     if (!p) {
-        pgsql_no_memory(err);
+        sb_err_no_memory(err);
         return NULL;
     }
     if (memchr(sql, '\0', len)) {
@@ -245,7 +245,7 @@ static int keep_types(
         return 0;
     st->types = calloc(n, sizeof(*st->types) + 1);
     if (!st->types)
-        return pgsql_no_memory(err);
+        return sb_err_no_memory(err);
     st->bound = memcpy(st->types + n, bound, n);
     st->ntypes = n;
     return 0;
@@ -526,7 +526,7 @@ static int translate(struct pgsql_conn *c, struct pgsql_stmt *st,
     uint32_t scan = pgsql_scan((struct sb_conn *)c);
 
     if (!room)
-        return pgsql_no_memory(err);
+        return sb_err_no_memory(err);
     if (memchr(sql, '\0', len) || pgsql_several(sql, len, scan, room)) {
         free(room);
         return sb_err_set(err, SB_EUNSUPPORTED,
@@ -535,7 +535,7 @@ static int translate(struct pgsql_conn *c, struct pgsql_stmt *st,
     *nparams = pgsql_number_marks(sql, len, scan, room);
     fit = realloc(room, strlen(room) + 1);
     st->sql = fit ? fit : room;
-    return reserve_params(c, *nparams) ? 0 : pgsql_no_memory(err);
+    return reserve_params(c, *nparams) ? 0 : sb_err_no_memory(err);
 }
 
 static void drop_stmt(struct pgsql_stmt *st)
@@ -664,7 +664,7 @@ int pgsql_send_stmt(struct pgsql_conn *c, const struct pgsql_stmt *st,
     int sent;
 
     if (!bind_values(c, values, n))
-        return pgsql_no_memory(err);
+        return sb_err_no_memory(err);
     if (st->name[0] && !text_only(c))
         sent = PQsendQueryPrepared(
             c->db, st->name, (int)n, c->value, c->length, c->format, 0);

@@ -341,7 +341,7 @@ int pgsql_env_init(
     int rc;
 
     if (!e)
-        return pgsql_no_memory(err);
+        return sb_err_no_memory(err);
     e->o = o;
     env->shared = e;
     rc = check_places(o, err);

@@ -404,7 +404,7 @@ static int pg_wire_lost_con(struct pgsql_conn *c, int rc, struct sb_err *err)
 
     close_socket(c);
     if (rc == SB_ENOMEM)
-        return pgsql_no_memory(err);
+        return sb_err_no_memory(err);
     return c->wire.error != SIZE_MAX ? pg_wire_server_error(c, err)
                                      : pgsql_fail_with(c, &p, err);
 }
@@ -428,7 +428,7 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
     c->bound.len = 0;
     out = sb_buf_room(&c->bound, pg_wire_room_for(st, v, n));
     if (!out)
-        return pgsql_no_memory(err);
+        return sb_err_no_memory(err);
     c->wire.error = SIZE_MAX;
     if (++c->wire_executions == BLOCK_AFTER && !c->local)
         pgsql_set_blocking(c, true);

@@ -15,7 +15,7 @@ static int prepare_insert(struct sqlite_conn *c, const char *table,
     int rc;
 
     if (!sql)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     n = (size_t)snprintf(
         sql, head, "INSERT INTO %s (%s) VALUES ", table, columns);
     for (uint32_t r = 0; r < nrows; r++) {

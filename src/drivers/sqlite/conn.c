@@ -52,7 +52,7 @@ static int lite_env_init(
     struct sqlite_env *e = calloc(1, sizeof(*e));
 
     if (!e)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     e->o = o;
     e->memory = strcmp(o->db, MEMORY) == 0;
     e->missing = !e->memory && sqlite_file_missing(o->db);

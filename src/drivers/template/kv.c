@@ -54,7 +54,7 @@ static int kv_env_init(
     struct store *s = calloc(1, sizeof(*s));
 
     if (!s)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     pthread_mutex_init(&s->lock, NULL);
     env->shared = s;
     return 0;
@@ -163,7 +163,7 @@ static int set_value(
     if (!e)
         e = kv_insert(s, i);
     if (!e)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     snprintf(e->key, KEY, "%s", a->key);
     snprintf(e->value, VALUE, "%s", a->value);
     e->version++;

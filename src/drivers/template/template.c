@@ -71,7 +71,7 @@ static int template_env_init(
 {
     env->shared = calloc(1, sizeof(struct template_env));
     if (!env->shared)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sb_err_no_memory(err);
     return 0;
 }
 
