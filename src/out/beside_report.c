@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "out/json_parts.h"
+#include "out/json_value.h"
 
 static const char *const phase_names[] = { "before", "during", "edges",
     "after" };

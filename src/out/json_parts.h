@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "measure/search.h"
 #include "out/json_value.h"
 #include "out/reporter.h"
 
@@ -42,5 +43,7 @@ json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
 
 // The totals of each stage, an array.
 json_t *sb__json_stages(const struct sb_report *whole);
+// The name of an end of a search in result files; static.
+const char *sb__json_search_end(enum sb_search_end end);
 
 #endif

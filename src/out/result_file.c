@@ -13,7 +13,12 @@
 #include "measure/snap.h"
 #include "out/json_parts.h"
 #include "out/json_value.h"
-#include "out/result_private.h"
+
+// 2^53: a run reaches no larger number, except for sums of times and numbers of
+// scripts. Counts up to here can be added without an overflow.
+#define LARGEST 9007199254740992.0
+// 2^63 ns: the maximum of a time, and of a sum of times.
+#define LONGEST 9223372036854775808.0
 
 // Checks the numbers of result files, and reads counts and histograms. A file
 // may come from anywhere.
@@ -37,7 +42,7 @@ static int result_count(
     *n = 0;
     if (value && !json_is_null(value) && !sb__json_is_count(value, n))
         return sb_err_set(err, SB_EUSAGE, "\"%s\" is not a count", name);
-    if ((double)*n > (is_time(name) ? SB__LONGEST : SB__LARGEST))
+    if ((double)*n > (is_time(name) ? LONGEST : LARGEST))
         return sb_err_set(err, SB_EUSAGE, "\"%s\" is too large", name);
     return 0;
 }
@@ -59,7 +64,7 @@ static int read_bucket(
             "a histogram has a bucket from %llu to %llu ns, which sysbench "
             "does not use",
             (unsigned long long)low, (unsigned long long)high);
-    if ((double)count + (double)h->total > SB__LARGEST)
+    if ((double)count + (double)h->total > LARGEST)
         return sb_err_set(
             err, SB_EUSAGE, "a histogram has counts that are too large");
     return sb_hist_snap_put(h, index, count);
@@ -83,7 +88,7 @@ enum {
     WHOLE = 1,    // no fraction
     SIGNED = 2,   // may be negative
     ANY_SIZE = 4, // of a script's metric
-    TIME = 32,    // up to SB__LONGEST
+    TIME = 32,    // up to LONGEST
     LIST = 8,     // may be a list of such numbers
     OBJECT = 16,  // may be an object instead
 };
@@ -192,7 +197,7 @@ static int check_number(
         return wrong(n->name, "not a number", err);
     if (negative)
         return wrong(n->name, "negative", err);
-    double most = n->flags & TIME ? SB__LONGEST : SB__LARGEST;
+    double most = n->flags & TIME ? LONGEST : LARGEST;
     if (fabs(v) > most && !(n->flags & ANY_SIZE))
         return wrong(n->name, "too large", err);
     return 0;
@@ -714,6 +719,91 @@ static int read_ranks(struct sb_result_run *r, struct sb_err *err)
     return rc;
 }
 
+// How the run found its rate.
+
+static double number_or_nan(const json_t *o, const char *name)
+{
+    const json_t *v = json_object_get(o, name);
+
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static double positive(const json_t *o, const char *name)
+{
+    double v = number_or_nan(o, name);
+
+    return v > 0 ? v : 0;
+}
+
+static enum sb_search_end end_of(const json_t *o)
+{
+    const char *name = json_string_value(json_object_get(o, "end"));
+
+    for (int i = 0; name && i <= SB_SEARCH_EXHAUSTED; i++)
+        if (strcmp(sb__json_search_end((enum sb_search_end)i), name) == 0)
+            return (enum sb_search_end)i;
+    return SB_SEARCH_GOES_ON;
+}
+
+static int read_trials(struct sb_result_run *r, const json_t *list)
+{
+    struct sb_rate_search *f = &r->search;
+    size_t n = json_array_size(list);
+
+    r->trials = calloc(n ? n : 1, sizeof(*r->trials));
+    if (!r->trials)
+        return SB_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *t = json_array_get(list, i);
+        const json_t *missed = json_object_get(t, "missed");
+
+        r->trials[i] = (struct sb_search_trial){
+            .rate = number_or_nan(t, "rate"),
+            .value = number_or_nan(t, "value"),
+            .kept = json_is_true(json_object_get(t, "kept")),
+            .grew = json_is_true(json_object_get(t, "queue_grew")),
+            .missed = json_is_integer(missed)
+                          ? (unsigned)json_integer_value(missed)
+                          : SB_SEARCH_NONE,
+        };
+        f->result.kept += r->trials[i].kept;
+    }
+    f->trial = r->trials;
+    f->trials = f->result.trials = (unsigned)n;
+    return 0;
+}
+
+// Fills the search of a run and its report: 0 or SB_ENOMEM.
+static int read_search(struct sb_result_run *r)
+{
+    const json_t *o = json_object_get(r->json, "search");
+    const json_t *bounds = json_object_get(o, "bounds");
+    const json_t *kept = json_object_get(o, "measured_kept");
+    const char *unit = json_string_value(json_object_get(o, "unit"));
+
+    if (!json_is_object(o))
+        return 0;
+    r->search = (struct sb_rate_search){
+        .percent = positive(o, "percent"),
+        .max = positive(o, "maximum"),
+        .rate = positive(o, "rate"),
+        .limit = json_string_value(json_object_get(o, "limit")),
+        .unit = unit ? unit : "",
+        .lowest = json_number_value(json_array_get(bounds, 0)),
+        .highest = json_number_value(json_array_get(bounds, 1)),
+        .judged = json_is_boolean(kept),
+        .kept = json_is_true(kept),
+        .value = number_or_nan(o, "measured_value"),
+        .result = { .end = end_of(o),
+            .rate = number_or_nan(o, "highest"),
+            .low = number_or_nan(o, "low"),
+            .high = number_or_nan(o, "high"),
+            .safe = number_or_nan(o, "safe") },
+    };
+    r->report.search = &r->search;
+    return read_trials(r, json_object_get(o, "trials"));
+}
+
 // Fills snap, stats and report of a run. SB_EUSAGE names the
 // member that is wrong.
 static int result_totals(struct sb_result_run *r, struct sb_err *err)
@@ -736,7 +826,7 @@ static int result_totals(struct sb_result_run *r, struct sb_err *err)
     if (rc == 0)
         rc = read_ranks(r, err);
     if (rc == 0)
-        rc = sb__result_read_search(r);
+        rc = read_search(r);
     r->has_totals = rc == 0;
     return rc;
 }
@@ -1233,7 +1323,7 @@ static int check_rows(const struct sb_result_run *r, struct sb_err *err)
     for (unsigned i = 0; i < r->ncols; i++) {
         // Scripts may have larger values.
         double most = strcmp(r->col[i].group, "metric") == 0 ? INFINITY
-                                                             : SB__LARGEST;
+                                                             : LARGEST;
 
         for (size_t row = 0;
              is_positive(&r->col[i]) && row < r->intervals.nrows; row++) {
