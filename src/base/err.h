@@ -111,23 +111,7 @@ static inline void sb_err_clear(struct sb_err *err)
     err->state[0] = err->msg[0] = '\0';
 }
 
-// "SB_EUSAGE" and "wrong usage" for a code; "SB_E?" and "unknown error" for an
-// unknown number. Static strings.
-static inline const char *sb_err_name(int code)
-{
-    switch (code) {
-    case SB_OK:
-        return "SB_OK";
-#define X(name, value, text) \
-    case (value):            \
-        return "SB_E" #name;
-        SB_ERR_MAP(X)
-#undef X
-    default:
-        return "SB_E?";
-    }
-}
-
+// "wrong usage" for a code; "unknown error" for an unknown number. Static.
 static inline const char *sb_err_text(int code)
 {
     switch (code) {

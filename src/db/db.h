@@ -201,8 +201,4 @@ void sb_db_ctx_cancel(struct sb_db_ctx *c);
 // event that makes many short calls ends in this way. Any thread.
 void sb_db_ctx_end(struct sb_db_ctx *c);
 
-// The full error behind con->error, e.g. to distinguish a restart from a lost
-// connection.
-const struct sb_err *sb_con_err(const struct sb_con *con);
-
 #endif

@@ -446,8 +446,3 @@ void sb_con_reset_others(struct sb_db_ctx *ctx, const struct sb_con *con)
     ctx->keeps_dropped = false;
     sb__handles_free(ctx);
 }
-
-const struct sb_err *sb_con_err(const struct sb_con *con)
-{
-    return &((const struct sb_con_priv *)con)->err;
-}

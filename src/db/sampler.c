@@ -666,25 +666,6 @@ struct sb_sampler *sb_sampler_start(
     return s;
 }
 
-// The lock is held.
-static void read_all(struct sb_sampler *s, uint64_t now, bool use,
-    void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
-    void *arg)
-{
-    uint64_t interval = s->setup.interval;
-    uint64_t oldest = now > interval ? now - interval : 0;
-
-    for (size_t i = 0; i < s->table.n; i++) {
-        struct sb_server_value v;
-
-        sb__counters_get(&s->table, i, oldest, &v);
-        if (use && v.has_value)
-            v.has_value = sb__counters_use(&s->table, i);
-        if (visit)
-            visit(arg, (unsigned)i, &v);
-    }
-}
-
 // Sets the time of the next samples. The lock is held.
 static void set_phase(struct sb_sampler *s, uint64_t end)
 {
@@ -713,18 +694,19 @@ void sb_sampler_interval(struct sb_sampler *s, uint64_t end,
     void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
     void *arg)
 {
+    uint64_t interval = s->setup.interval;
+    uint64_t oldest = end > interval ? end - interval : 0;
+
     pthread_mutex_lock(&s->lock);
     set_phase(s, end);
-    read_all(s, end, true, visit, arg);
-    pthread_mutex_unlock(&s->lock);
-}
+    for (size_t i = 0; i < s->table.n; i++) {
+        struct sb_server_value v;
 
-void sb_sampler_read(struct sb_sampler *s, uint64_t now,
-    void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
-    void *arg)
-{
-    pthread_mutex_lock(&s->lock);
-    read_all(s, now, false, visit, arg);
+        sb__counters_get(&s->table, i, oldest, &v);
+        v.has_value = v.has_value && sb__counters_use(&s->table, i);
+        if (visit)
+            visit(arg, (unsigned)i, &v);
+    }
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -62,12 +62,6 @@ void sb_sampler_interval(struct sb_sampler *s, uint64_t end,
     void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
     void *arg);
 
-// The same for readers between intervals: has no effect on later values. Any
-// thread.
-void sb_sampler_read(struct sb_sampler *s, uint64_t now,
-    void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
-    void *arg);
-
 // The measured part begins at `at` (CLOCK_MONOTONIC in ns), which may be in the
 // future. Each server is sampled then, and totals grow from that sample. If
 // `at` is not in the future, the next values cover the time from now on, and

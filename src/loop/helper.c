@@ -70,14 +70,6 @@ void sb_helpers_free(struct sb_helpers *h)
     free(h);
 }
 
-unsigned sb_helpers_threads(struct sb_helpers *h)
-{
-    pthread_mutex_lock(&h->lock);
-    unsigned n = h->threads;
-    pthread_mutex_unlock(&h->lock);
-    return n;
-}
-
 // The functions below, up to help(): with the lock held.
 
 static void add_job(struct sb_helpers *h, struct job *j)

@@ -22,8 +22,6 @@ struct sb_helpers;
 struct sb_helpers *sb_helpers_new(unsigned most);
 // Ends the threads. Nothing runs in them. NULL is allowed.
 void sb_helpers_free(struct sb_helpers *h);
-// Any thread. Returns how many threads were started.
-unsigned sb_helpers_threads(struct sb_helpers *h);
 
 // Calls run(arg) in a thread of the caller's loop (sb_loop_helpers()), in the
 // order of the calls, waits until it has returned, and returns 0. Returns

@@ -152,14 +152,6 @@ int sb_series_set(struct sb_series *s, const char *group, const char *name,
     return 0;
 }
 
-double sb_series_get(const struct sb_series *s, const char *group,
-    const char *name, const char *figure)
-{
-    unsigned i = find_column(s, 0, group, name, figure);
-
-    return i < s->ncols ? s->value[i] : NAN;
-}
-
 // Text ------------------------------------------------------------------------
 
 const char *sb_series_digits(const struct sb_column *c)

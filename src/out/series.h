@@ -48,9 +48,6 @@ int sb_series_copy(struct sb_series *to, const struct sb_series *from);
 // and figure must be constants; name and unit are copied. 0 or SB_ENOMEM.
 int sb_series_set(struct sb_series *s, const char *group, const char *name,
     const char *figure, const char *unit, double value);
-// Returns a value of the current row, NAN if there is no such column.
-double sb_series_get(const struct sb_series *s, const char *group,
-    const char *name, const char *figure);
 
 // The unit that decides how many digits the values of a column have: a metric
 // of a script keeps all of them, whatever its unit.

@@ -53,9 +53,14 @@ static void look_at_text(const char *s)
         look_at(s, strlen(s));
 }
 
+static const struct sb_err *error_of(const struct client *cl)
+{
+    return &((const struct sb_con_priv *)cl->con)->err;
+}
+
 static void look_at_errors(struct client *cl)
 {
-    const struct sb_err *e = sb_con_err(cl->con);
+    const struct sb_err *e = error_of(cl);
 
     look_at_text(cl->con->sql_errmsg);
     look_at_text(cl->con->sql_state);
@@ -283,7 +288,7 @@ static bool act(struct client *cl, const struct hostile_step *s, unsigned round)
 // Continues after a lost connection, so that later steps are tested, too.
 static void recover(struct client *cl)
 {
-    int code = sb_con_err(cl->con)->code;
+    int code = error_of(cl)->code;
 
     if (code == SB_ERECONNECT || code == SB_ERESTART)
         sb_con_reset(cl->con);

@@ -169,7 +169,7 @@ static inline int perform(struct seen *s, const struct sb_workload_ops *ops)
 
     int rc = sb_run(&w, &s->o, &s->random, &l, &s->res);
     if (rc)
-        printf("# %s: %s\n", sb_err_name(rc), s->res.err.msg);
+        printf("# %s: %s\n", sb_err_text(rc), s->res.err.msg);
     return rc;
 }
 

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "out/live.h"
+#include "series_value.h"
 
 #define MS UINT64_C(1000000)
 
@@ -98,7 +99,7 @@ static void check_sums(const struct sb_live_state *s, unsigned events,
     CHECK_NEAR(s->sums.metric[1].value, events, 0); // a counter
     CHECK_STR(s->report.stats->op[0].name, "read");
     CHECK_STR(s->report.stats->metrics.metric[1].name, "hits");
-    CHECK_NEAR(sb_series_get(&s->series, "run", "", "events"), last, 0);
+    CHECK_NEAR(series_value(&s->series, "run", "", "events"), last, 0);
 }
 
 static void intervals_add_up(void)
@@ -167,7 +168,7 @@ static void a_final_report_replaces_the_sums(void)
     CHECK_STR(json_string_value(
                   json_object_get(json_array_get(now->stages, 0), "name")),
         "ramp");
-    CHECK_NEAR(sb_series_get(&now->series, "run", "", "events"), 6, 0);
+    CHECK_NEAR(series_value(&now->series, "run", "", "events"), 6, 0);
     end(&s);
 }
 
@@ -256,7 +257,7 @@ static void an_interval_without_a_row_counts(void)
     CHECK_INT(now->missing, 1);
     CHECK_INT(now->sums.c.completed, 12);
     CHECK_NEAR(now->report.total_s, 2, 0);
-    CHECK_NEAR(sb_series_get(&now->series, "run", "", "events"), 7, 0);
+    CHECK_NEAR(series_value(&now->series, "run", "", "events"), 7, 0);
     CHECK_INT(add(&s, 3, false), 0);
     now = sb_live_read(&s.live);
     CHECK_INT(now->nrows, 2);

@@ -170,7 +170,7 @@ static int load_rows(
     struct sb_load *ld = sb_load_open(con, table, "id,c,d,e");
 
     if (!ld)
-        return sb_con_err(con)->code;
+        return ((const struct sb_con_priv *)con)->err.code;
     for (int i = from; i < from + n; i++) {
         char *room;
 

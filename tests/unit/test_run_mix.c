@@ -161,7 +161,7 @@ static int perform_mix(struct seen *s, const char *mix, int by)
     sb_mixed_init(&m);
     int rc = sb_run(&m.workload, &s->o, &s->random, &l, &s->res);
     if (rc)
-        printf("# %s: %s\n", sb_err_name(rc), s->res.err.msg);
+        printf("# %s: %s\n", sb_err_text(rc), s->res.err.msg);
     for (int i = 0; i < PARTS; i++) {
         CHECK_INT(part[i].inits, part[i].frees);
         CHECK_INT(part[i].inits, part[i].dones);

@@ -3,6 +3,7 @@
 // Not with tsan: one thread.
 #include "check.h"
 #include "out/series.h"
+#include "series_value.h"
 
 #define MS UINT64_C(1000000)
 
@@ -36,7 +37,7 @@ static void done(struct fixture *f)
 
 static double run_figure(const struct sb_series *s, const char *figure)
 {
-    return sb_series_get(s, "run", "", figure);
+    return series_value(s, "run", "", figure);
 }
 
 static void figures_of_an_interval(void)
@@ -136,7 +137,7 @@ static void columns_are_added_at_the_end(void)
     CHECK_STR(s.col[n].name, "a");
     // In the next row, each value is in its column again.
     sb_series_row(&s, &f.report);
-    CHECK(isnan(sb_series_get(&s, "server", "a", "value")));
+    CHECK(isnan(series_value(&s, "server", "a", "value")));
     sb_series_set(&s, "server", "b", "value", "/s", 3);
     CHECK_INT(s.ncols, n + 2);
     CHECK_NEAR(s.value[n + 1], 3, 0);
@@ -164,10 +165,10 @@ static void operations_have_columns(void)
     r.stats = &stats;
     sb_series_init(&s);
     CHECK_INT(sb_series_row(&s, &r), 0);
-    CHECK(isnan(sb_series_get(&s, "operation", "never", "count")));
-    CHECK_NEAR(sb_series_get(&s, "operation", "seen", "count"), 1, 0);
-    CHECK_NEAR(sb_series_get(&s, "operation", "seen", "p95"), 3, 0.01);
-    CHECK_NEAR(sb_series_get(&s, "operation", "seen", "max"), 3, 0);
+    CHECK(isnan(series_value(&s, "operation", "never", "count")));
+    CHECK_NEAR(series_value(&s, "operation", "seen", "count"), 1, 0);
+    CHECK_NEAR(series_value(&s, "operation", "seen", "p95"), 3, 0.01);
+    CHECK_NEAR(series_value(&s, "operation", "seen", "max"), 3, 0);
     (void)never;
     sb_series_done(&s);
     sb_snap_done(&snap);
@@ -199,11 +200,11 @@ static void workloads_have_columns(void)
     r.stats = &stats;
     sb_series_init(&s);
     CHECK_INT(sb_series_row(&s, &r), 0);
-    CHECK_NEAR(sb_series_get(&s, "operation", "shop", "failed"), 1, 0);
-    CHECK_NEAR(sb_series_get(&s, "operation", "shop", "restarts"), 2, 0);
-    CHECK_NEAR(sb_series_get(&s, "operation", "failing", "failed"), 1, 0);
-    CHECK_NEAR(sb_series_get(&s, "operation", "shop/step", "count"), 1, 0);
-    CHECK(isnan(sb_series_get(&s, "operation", "shop/step", "failed")));
+    CHECK_NEAR(series_value(&s, "operation", "shop", "failed"), 1, 0);
+    CHECK_NEAR(series_value(&s, "operation", "shop", "restarts"), 2, 0);
+    CHECK_NEAR(series_value(&s, "operation", "failing", "failed"), 1, 0);
+    CHECK_NEAR(series_value(&s, "operation", "shop/step", "count"), 1, 0);
+    CHECK(isnan(series_value(&s, "operation", "shop/step", "failed")));
     sb_series_done(&s);
     sb_snap_done(&snap);
     sb_stats_done(&stats);
@@ -288,11 +289,11 @@ static void too_many_columns_are_left_out(void)
     CHECK_INT(s.ncols, SB_COLUMNS_MAX);
     CHECK_INT(s.left_out, 10);
     // The others are still found, in any order.
-    CHECK_NEAR(sb_series_get(&s, "server", "n16383", "value"), 16383, 0);
-    CHECK_NEAR(sb_series_get(&s, "server", "n7", "value"), 7, 0);
-    CHECK(isnan(sb_series_get(&s, "server", "n7", "p50")));
-    CHECK(isnan(sb_series_get(&s, "client", "n7", "value")));
-    CHECK(isnan(sb_series_get(&s, "server", "n16384", "value")));
+    CHECK_NEAR(series_value(&s, "server", "n16383", "value"), 16383, 0);
+    CHECK_NEAR(series_value(&s, "server", "n7", "value"), 7, 0);
+    CHECK(isnan(series_value(&s, "server", "n7", "p50")));
+    CHECK(isnan(series_value(&s, "client", "n7", "value")));
+    CHECK(isnan(series_value(&s, "server", "n16384", "value")));
     sb_series_done(&s);
 }
 
