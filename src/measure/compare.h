@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Comparison of one figure of two sides, A and B. A side is one run or several
-// runs of the same thing. docs/internals/compare.md describes the methods and
-// how often they err. Pure; any thread.
+// Comparison of two sides, A and B: of one figure, of a share or of a rate. A
+// side is one run or several runs of the same thing. docs/internals/compare.md
+// describes the methods and how often they err. Pure; any thread.
 #ifndef SB_COMPARE_H
 #define SB_COMPARE_H
 
@@ -67,5 +67,43 @@ void sb_compare(const struct sb_mean *a, size_t na, const struct sb_mean *b,
 // that are not significant any more become SB_VERDICT_SAME. Comparisons
 // without p do not count. Returns 0 or SB_ENOMEM.
 int sb_compare_holm(struct sb_compare *c, size_t n, double confidence);
+
+// Student's t distribution with any number of degrees of freedom; INFINITY is
+// the normal distribution.
+
+// Returns the probability that |T| exceeds |t|, to a relative error of 1e-9:
+// the two-sided p value. df > 0. NaN if an argument is NaN.
+double sb_student_p(double t, double df);
+
+// Returns the t > 0 that |T| exceeds with probability p, 0 < p < 1, to a
+// relative error of 1e-8. df > 0. sb_student_t(0.05, df) is the factor of a
+// 95 % interval.
+double sb_student_t(double p, double df);
+
+// Shares (how many events failed, how many lookups found nothing) and rates
+// (errors per event, of which one event may have several).
+
+// Occurrences among a number of events, lookups, ...
+struct sb_occurrences {
+    double n, of;
+};
+
+// One side of a comparison. Its parts (runs, or stretches of runs) show how
+// much the share varies within the side; their sum need not be `total`. With
+// less than two parts, occurrences are assumed to be independent.
+struct sb_share_side {
+    struct sb_occurrences total;
+    const struct sb_occurrences *part;
+    size_t nparts;
+};
+
+// Returns the two-sided p value of "both sides have the same share": a quasi-
+// binomial test, which assumes no less variation than independent occurrences
+// have. 1 if nothing or everything occurred on both sides. NaN if a side has
+// none of what it counts (`of` is 0).
+double sb_share_p(const struct sb_share_side *a, const struct sb_share_side *b);
+// The same for rates, which may exceed 1: a quasi-Poisson test. 1 if nothing
+// occurred on both sides.
+double sb_rate_p(const struct sb_share_side *a, const struct sb_share_side *b);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "kit/units.h"
-#include "measure/shares.h"
+#include "measure/compare.h"
 #include "results/compare_private.h"
 
 // Whether both sides of a comparison did the same work: an event whose
@@ -40,9 +40,9 @@ static double errors(const struct sb_counters *c)
            (double)c->err_fatal;
 }
 
-static struct sb_share lookups(const struct sb_result_run *r)
+static struct sb_occurrences lookups(const struct sb_result_run *r)
 {
-    struct sb_share s = { 0, 0 };
+    struct sb_occurrences s = { 0, 0 };
 
     for (unsigned i = 0; i < r->snap.nops; i++) {
         const struct sb_snap_op *op = &r->snap.op[i];
@@ -53,7 +53,8 @@ static struct sb_share lookups(const struct sb_result_run *r)
     return s;
 }
 
-static struct sb_share in_run(const struct sb_result_run *r, unsigned work)
+static struct sb_occurrences in_run(
+    const struct sb_result_run *r, unsigned work)
 {
     const struct sb_counters *c = &r->snap.c;
     double failed = (double)sb_counters_failed(c);
@@ -74,7 +75,7 @@ static struct sb_share in_run(const struct sb_result_run *r, unsigned work)
     default:
         break;
     }
-    return (struct sb_share){ n, (double)c->completed + failed };
+    return (struct sb_occurrences){ n, (double)c->completed + failed };
 }
 
 // Returns the number of failed events in the last stretch that failed only
@@ -89,9 +90,9 @@ static double cut_short(const struct sb_result_run *r, double in_intervals)
 }
 
 static void without_cut_short(
-    const struct sb_result_run *r, unsigned work, struct sb_share *part)
+    const struct sb_result_run *r, unsigned work, struct sb_occurrences *part)
 {
-    struct sb_share *last = &part[STRETCHES - 1];
+    struct sb_occurrences *last = &part[STRETCHES - 1];
     unsigned failed = sb_result_column(r, "run", "", "failed");
     unsigned time = sb_result_column(r, "run", "", "time");
     double sum = 0;
@@ -108,7 +109,7 @@ static void without_cut_short(
 
 // Adds the stretches of a run. Returns their number.
 static size_t add_stretches(
-    const struct sb_result_run *r, unsigned work, struct sb_share *part)
+    const struct sb_result_run *r, unsigned work, struct sb_occurrences *part)
 {
     static const char *const column[] = { [SB__WORK_ERRORS] = "errors",
         [SB__WORK_FAILED] = "failed",
@@ -125,7 +126,7 @@ static size_t add_stretches(
     unsigned n = sb_result_column(r, "run", "", column[work]);
 
     for (size_t i = 0; i < r->intervals.nrows; i++) {
-        struct sb_share *p = &part[i * STRETCHES / r->intervals.nrows];
+        struct sb_occurrences *p = &part[i * STRETCHES / r->intervals.nrows];
 
         if (!(sb_result_value(r, i, time) > 0)) // warm-up
             continue;
@@ -146,13 +147,13 @@ static size_t add_stretches(
 // The rates -------------------------------------------------------------------
 
 // part: cleared, nruns * STRETCHES entries.
-static struct sb_share_side side_share(
-    const struct sb_side *s, unsigned work, bool by_run, struct sb_share *part)
+static struct sb_share_side side_share(const struct sb_side *s, unsigned work,
+    bool by_run, struct sb_occurrences *part)
 {
     struct sb_share_side share = { .part = part };
 
     for (unsigned i = 0; i < s->nruns; i++) {
-        struct sb_share run = in_run(s->run[i], work);
+        struct sb_occurrences run = in_run(s->run[i], work);
 
         share.total.n += run.n;
         share.total.of += run.of;
@@ -177,7 +178,7 @@ static double p_of(
     return is_rate(work) ? sb_rate_p(a, b) : sb_share_p(a, b);
 }
 
-static double percent(const struct sb_share *s)
+static double percent(const struct sb_occurrences *s)
 {
     return s->of > 0 ? 100 * s->n / s->of : NAN;
 }
@@ -200,8 +201,10 @@ static int compare_rate(struct sb__comparison *c, unsigned work)
 {
     struct sb__work *w = &c->work[work];
     bool by_run = c->a.nruns >= RUNS_MIN && c->b.nruns >= RUNS_MIN;
-    struct sb_share *a = calloc((size_t)c->a.nruns * STRETCHES, sizeof(*a));
-    struct sb_share *b = calloc((size_t)c->b.nruns * STRETCHES, sizeof(*b));
+    struct sb_occurrences *a = calloc(
+        (size_t)c->a.nruns * STRETCHES, sizeof(*a));
+    struct sb_occurrences *b = calloc(
+        (size_t)c->b.nruns * STRETCHES, sizeof(*b));
 
     if (a && b) {
         struct sb_share_side side[] = { side_share(&c->a, work, by_run, a),

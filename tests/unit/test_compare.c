@@ -10,7 +10,6 @@
 
 #include "check.h"
 #include "check_stat.h"
-#include "measure/student.h"
 #include "simulate.h"
 
 #define RUNS_MAX 5

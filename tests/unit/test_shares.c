@@ -3,7 +3,7 @@
 // How often the test of shares errs is measured with simulated runs, from fixed
 // seeds: occurrences that are independent, and such that come in clusters.
 // Not with tsan: one thread.
-#include "measure/shares.h"
+#include "measure/compare.h"
 
 #include <math.h>
 
@@ -35,16 +35,16 @@ static double poisson(struct sb_rng *r, double mean)
 }
 
 static struct sb_share_side simulate(const struct world *w, struct sb_rng *r,
-    double share, struct sb_share part[PARTS])
+    double share, struct sb_occurrences part[PARTS])
 {
     struct sb_share_side s = { .part = part, .nparts = PARTS };
     int left = 0;
 
     for (int i = 0; i < PARTS * PER_PART; i++) {
-        struct sb_share *p = &part[i / PER_PART];
+        struct sb_occurrences *p = &part[i / PER_PART];
 
         if (i % PER_PART == 0)
-            *p = (struct sb_share){ 0, 0 };
+            *p = (struct sb_occurrences){ 0, 0 };
         if (sb_rng_double(r) < w->disturbed)
             left = w->length;
         p->n += poisson(r, share * w->events * (left > 0 ? w->times : 1));
@@ -61,7 +61,7 @@ static struct sb_share_side simulate(const struct world *w, struct sb_rng *r,
 // The share of pairs with a p value below `level`.
 static double called_different(const struct world *w, double level)
 {
-    struct sb_share x[PARTS], y[PARTS];
+    struct sb_occurrences x[PARTS], y[PARTS];
     struct sb_rng r;
     int n = 0;
 
@@ -121,8 +121,8 @@ static void without_parts_occurrences_are_independent(void)
 
 static void parts_that_vary_raise_the_p_value(void)
 {
-    const struct sb_share even[] = { { 15, 500 }, { 15, 500 } };
-    const struct sb_share uneven[] = { { 0, 500 }, { 30, 500 } };
+    const struct sb_occurrences even[] = { { 15, 500 }, { 15, 500 } };
+    const struct sb_occurrences uneven[] = { { 0, 500 }, { 30, 500 } };
     struct sb_share_side a = { { 30, 1000 }, even, 2 };
     struct sb_share_side b = { { 60, 1000 }, even, 2 };
     struct sb_share_side c = { { 30, 1000 }, uneven, 2 };
@@ -149,8 +149,8 @@ static void ends_have_values(void)
 // An event may have several errors.
 static void rates_may_exceed_one(void)
 {
-    const struct sb_share even[] = { { 600, 500 }, { 600, 500 } };
-    const struct sb_share uneven[] = { { 100, 500 }, { 1100, 500 } };
+    const struct sb_occurrences even[] = { { 600, 500 }, { 600, 500 } };
+    const struct sb_occurrences uneven[] = { { 100, 500 }, { 1100, 500 } };
     struct sb_share_side a = { .total = { 1200, 1000 } };
     struct sb_share_side b = { .total = { 1500, 1000 } };
     struct sb_share_side none = { .total = { 0, 1000 } };
