@@ -8,7 +8,7 @@
 #include "app/app.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "out/beside_report.h"
+#include "out/beside_figures.h"
 #include "run/signals.h"
 
 struct sb__app_beside {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The figures of a workload before, during and after the command of --beside,
-// and the figures of the command alone and beside the workload. Main thread.
+// and the figures of the command alone and beside the workload; as text and as
+// JSON. Main thread.
 #ifndef SB_BESIDE_FIGURES_H
 #define SB_BESIDE_FIGURES_H
 
 #include "measure/compare.h"
 #include "measure/snap.h"
+#include <jansson.h>
+#include <stdio.h>
 
 // One execution of the command. Times are in seconds, at least 0: since the
 // start of the measured part or, for the execution alone, since its own start.
@@ -89,5 +92,12 @@ struct sb_beside_summary {
 
 void sb_beside_summarize(
     const struct sb_beside_figures *f, struct sb_beside_summary *s);
+
+// Prints the section of the text report.
+void sb_beside_print(const struct sb_beside_summary *s, FILE *out);
+// The member "beside" of a run; NULL if out of memory.
+json_t *sb_beside_json(const struct sb_beside_figures *f);
+// Reads that member. s->name belongs to it. False if it is no such member.
+bool sb_beside_read(struct sb_beside_summary *s, const json_t *member);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Interval logs of HdrHistogram: a line per interval with its complete latency
-// histogram, which the HdrHistogram libraries and tools read. The buckets of
-// sb_hist are those of an HdrHistogram with three significant digits, so counts
-// are copied and nothing is rounded.
+// Histograms for HdrHistogram's libraries and tools: --report=hdr=FILE, a log
+// with the complete latency histogram of each interval, and --report=hgrm=FILE,
+// a table of percentiles. The buckets of sb_hist are those of an HdrHistogram
+// with three significant digits, so counts are copied and nothing is rounded.
 #ifndef SB_HDR_H
 #define SB_HDR_H
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// --report=json=FILE: the result file. The document is written when the run has
-// ended; until then, sb_row_log has the rows of intervals.
+// --report=json=FILE, the result file, and --report=html=FILE, the page with
+// the same document. It is written when the run has ended; until then,
+// sb_row_log has the rows of intervals.
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "out/json_document.h"
-#include "out/document.h"
+#include "base/paths.h"
 #include "out/json_parts.h"
-#include "out/marks.h"
+#include "out/reporter.h"
+#include "out/page.h"
+#include "out/spool.h"
 #include "out/target.h"
 
 struct json {
@@ -72,7 +76,9 @@ static int write_heat(void *arg, FILE *out, struct sb_err *err)
     return sb_spool_copy(&rows->histograms, ",", out, err);
 }
 
-int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
+// Writes the document to out. SB_ENOMEM, or SB_ESYS if what was kept cannot be
+// read. The caller checks the stream.
+static int write_document(struct sb_reporter *r, const struct sb_outcome *o,
     FILE *out, struct sb_err *err)
 {
     struct json *j = r->data;
@@ -109,7 +115,8 @@ int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
     return rc;
 }
 
-struct sb_target *sb__json_target(struct sb_reporter *r)
+// The file that json_open() opened.
+static struct sb_target *json_target(struct sb_reporter *r)
 {
     return &((struct json *)r->data)->target;
 }
@@ -117,18 +124,18 @@ struct sb_target *sb__json_target(struct sb_reporter *r)
 static int json_finish(
     struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
 {
-    struct sb_target *t = sb__json_target(r);
+    struct sb_target *t = json_target(r);
     int rc = sb_target_again(t, err);
 
     if (rc == 0)
-        rc = sb__json_document(r, o, t->file, err);
+        rc = write_document(r, o, t->file, err);
     return rc ? rc : sb_target_commit(t, err);
 }
 
 static int json_draft(
     struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
 {
-    r->drafted = sb_target_is_replaced(sb__json_target(r));
+    r->drafted = sb_target_is_replaced(json_target(r));
     return r->drafted ? json_finish(r, o, err) : 0;
 }
 
@@ -153,5 +160,80 @@ const struct sb_reporter_kind sb__json_kind = {
     .final = json_final,
     .draft = json_draft,
     .finish = json_finish,
+    .done = json_done,
+};
+
+// --report=html=FILE ----------------------------------------------------------
+
+// Where the files of the page are. They are looked for before the load starts.
+static int html_open(struct sb_reporter *r, struct sb_err *err)
+{
+    struct sb_paths paths;
+    struct sb_page_parts parts = { .page = paths.page, .charts = paths.charts };
+    int rc = sb_paths_find(&paths, err);
+
+    if (rc == 0)
+        rc = sb_page_check(&parts, err);
+    return rc ? rc : json_open(r, err);
+}
+
+static int write_page(struct sb_reporter *r, FILE *document, struct sb_err *err)
+{
+    struct sb_page_doc doc = { .file = document };
+    struct sb_target *t = json_target(r);
+    struct sb_paths paths;
+    int rc = sb_paths_find(&paths, err);
+
+    if (rc)
+        return rc;
+    if (fflush(document) || ferror(document))
+        return sb_err_set(
+            err, SB_ESYS, "cannot write a temporary file: %s", strerror(errno));
+    rewind(document);
+    rc = sb_page_write(t->file,
+        &(struct sb_page_parts){ .page = paths.page,
+            .charts = paths.charts,
+            .title = r->facts->test,
+            .docs = &doc,
+            .ndocs = 1 },
+        err);
+    return rc ? rc : sb_target_commit(t, err);
+}
+
+static int html_finish(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    struct sb_spool document = { 0 };
+    char dir[4096];
+    int rc;
+
+    sb_target_folder(r->target, dir, sizeof(dir));
+    rc = sb_target_again(json_target(r), err);
+    if (rc == 0)
+        rc = sb_spool_open(&document, dir, err);
+    if (rc == 0)
+        rc = write_document(r, o, document.file, err);
+    if (rc == 0)
+        rc = write_page(r, document.file, err);
+    sb_spool_done(&document);
+    return rc;
+}
+
+static int html_draft(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    r->drafted = sb_target_is_replaced(json_target(r));
+    return r->drafted ? html_finish(r, o, err) : 0;
+}
+
+const struct sb_reporter_kind sb__html_kind = {
+    .name = "html",
+    .target = "FILE",
+    .form = SB_REPORT_DOCUMENT,
+    .open = html_open,
+    .interval = json_interval,
+    .final = json_final,
+    .draft = html_draft,
+    .finish = html_finish,
     .done = json_done,
 };

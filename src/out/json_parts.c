@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "out/json_parts.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "out/assert.h"
-#include "out/beside_report.h"
+#include "out/beside_figures.h"
 #include "out/division.h"
-#include "out/json_parts.h"
 
-// Latencies and counters in a result file: of a run, a stage, an operation.
+// Latencies and counters: of a run, a stage, an operation ---------------------
 
 static const struct {
     const char *name;
@@ -112,14 +113,13 @@ static json_t *json_counters(const struct sb_report *r)
     return sb__json_complete(o, ok);
 }
 
-// What the latencies of events are in this report: "response"
-// or "service".
+// Returns the kind of the latencies of events in this report.
 static const char *json_latency_kind(const struct sb_report *r)
 {
     return r->open_loop ? "response" : "service";
 }
 
-// The metrics of a script in a result file.
+// Metrics of a script ---------------------------------------------------------
 
 static json_t *metric_percentiles(const struct sb_snap_metric *m)
 {
@@ -191,7 +191,7 @@ static json_t *json_metrics(const struct sb_report *r)
     return sb__json_complete(a, ok);
 }
 
-// The ranks of a run in a result file.
+// Ranks -----------------------------------------------------------------------
 
 static json_t *ms(double ns)
 {
@@ -265,8 +265,7 @@ json_t *sb_json_division(const struct sb_rank_figures *f, unsigned n)
     return sb__json_complete(o, ok);
 }
 
-// sets the members of o that tell what the ranks did. False: out
-// of memory.
+// Sets the members with the figures of the ranks. False: out of memory.
 static bool json_set_ranks(json_t *o, const struct sb_report *whole)
 {
     // The division is that of a whole run, not of stages.
@@ -277,7 +276,7 @@ static bool json_set_ranks(json_t *o, const struct sb_report *whole)
            sb__json_set(o, "division", sb_json_division(whole->ranks, n));
 }
 
-// The totals of each stage of --stages in a result file.
+// Stages ----------------------------------------------------------------------
 
 static json_t *range(double from, double to)
 {
@@ -353,7 +352,7 @@ json_t *sb__json_stages(const struct sb_report *whole)
     return sb__json_complete(a, ok);
 }
 
-// How a run found its rate, in result files.
+// How a run found its rate ----------------------------------------------------
 
 const char *sb__json_search_end(enum sb_search_end end)
 {
@@ -898,4 +897,235 @@ json_t *sb_json_row(const struct sb_series *s)
                        rounded(s->value[i], sb_series_digits(c)));
     }
     return sb__json_complete(o, ok);
+}
+
+// Marks -----------------------------------------------------------------------
+
+static json_t *mark(double time, const char *kind, const char *text)
+{
+    json_t *o = json_object();
+    bool ok = sb__json_set(o, "time", sb_json_number(time)) &&
+              sb__json_set(o, "kind", json_string(kind)) &&
+              sb__json_set(o, "text", sb_json_text(text));
+
+    return sb__json_complete(o, ok);
+}
+
+// The kinds of stretches, and what happened in them.
+static const struct kind {
+    const char *name, *noun;
+} lost = { "lost", "connection error" },
+  reconnect = { "reconnect", "reconnect" }, restart = { "restart", "restart" };
+
+static json_t *stretch_mark(
+    const struct sb_mark_stretch *s, const struct kind *kind)
+{
+    char text[96], until[40] = "";
+
+    if (s->to > s->from)
+        snprintf(
+            until, sizeof(until), " until %.9g s", round(100 * s->to) / 100);
+    snprintf(text, sizeof(text), "%" PRIu64 " %s%s%s", s->n, kind->noun,
+        s->n == 1 ? "" : "s", until);
+    return mark(s->from, kind->name, text);
+}
+
+// Inserts a mark behind those that are not later. Takes the reference.
+static bool insert(json_t *list, json_t *one)
+{
+    double time = json_number_value(json_object_get(one, "time"));
+    size_t i = json_array_size(list);
+
+    while (i > 0 && json_number_value(json_object_get(
+                        json_array_get(list, i - 1), "time")) > time)
+        i--;
+    return json_array_insert_new(list, i, one) == 0;
+}
+
+static int note(struct sb_marks *m, struct sb_mark_stretch *s,
+    const struct kind *kind, uint64_t n, double time)
+{
+    bool full = json_array_size(m->list) >= SB_MARKS_MAX;
+
+    if (n > 0) {
+        s->from = s->n ? s->from : time;
+        s->to = time;
+        s->n += n;
+    } else if (s->n > 0 && !full) {
+        if (!insert(m->list, stretch_mark(s, kind)))
+            return SB_ENOMEM;
+        s->n = 0;
+    }
+    return 0;
+}
+
+static uint64_t losses(const struct sb_snap *s)
+{
+    uint64_t n = 0;
+
+    for (unsigned i = 0; s->code && i < s->ncodes; i++)
+        n += s->code[i].lost;
+    return n;
+}
+
+int sb_marks_interval(struct sb_marks *m, const struct sb_report *r)
+{
+    const struct sb_counters *c = &r->snap->c;
+    int rc;
+
+    if (r->warmup)
+        return 0;
+    if (!m->list)
+        m->list = json_array();
+    if (!m->list)
+        return SB_ENOMEM;
+    rc = note(m, &m->lost, &lost, losses(r->snap), r->total_s);
+    if (rc == 0)
+        rc = note(m, &m->reconnects, &reconnect, c->reconnects, r->total_s);
+    if (rc == 0)
+        rc = note(m, &m->restarts, &restart, c->restarts, r->total_s);
+    return rc;
+}
+
+void sb_marks_done(struct sb_marks *m)
+{
+    json_decref(m->list);
+    *m = (struct sb_marks){ 0 };
+}
+
+static bool add_stages(json_t *list, const json_t *stages)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < json_array_size(stages); i++) {
+        const json_t *s = json_array_get(stages, i);
+
+        ok = insert(
+            list, mark(json_number_value(json_object_get(s, "start")), "stage",
+                      json_string_value(json_object_get(s, "name"))));
+    }
+    return ok;
+}
+
+json_t *sb_marks_json(const struct sb_marks *m, const json_t *stages,
+    const struct sb_outcome *o, double seconds)
+{
+    json_t *list = m->list ? json_copy(m->list) : json_array();
+    bool ok = list != NULL;
+
+    if (ok && m->lost.n)
+        ok = insert(list, stretch_mark(&m->lost, &lost));
+    if (ok && m->reconnects.n)
+        ok = insert(list, stretch_mark(&m->reconnects, &reconnect));
+    if (ok && m->restarts.n)
+        ok = insert(list, stretch_mark(&m->restarts, &restart));
+    if (ok)
+        ok = add_stages(list, stages);
+    if (ok && o && strcmp(o->reason, "signal") == 0)
+        ok = insert(list, mark(seconds, "interrupt", "ended by a signal"));
+    if (ok && o && o->failure)
+        ok = insert(list, mark(seconds, "failure", o->failure));
+    return sb__json_complete(list, ok);
+}
+
+bool sb_marks_add_beside(json_t *list, const struct sb_beside_figures *f)
+{
+    const struct sb_beside_command *c = &f->command;
+    char text[160];
+
+    if (!list)
+        return false;
+    if (!c->started)
+        return true;
+    snprintf(text, sizeof(text), "%s starts", f->name);
+    if (!insert(list, mark(c->start, "beside", text)))
+        return false;
+    if (!c->ended)
+        return true;
+    snprintf(text, sizeof(text), "%s %s after %.3f s", f->name,
+        c->stopped               ? "is stopped"
+        : c->signal || c->status ? "fails"
+                                 : "ends",
+        c->seconds);
+    return insert(list, mark(c->end, "beside-end", text));
+}
+
+// The document ----------------------------------------------------------------
+
+static void write_member(FILE *out, const char *name, json_t *value)
+{
+    fprintf(out, "\"%s\":", name);
+    if (!value || json_dumpf(value, out, SB_JSON_FLAGS))
+        fputs("null", out);
+}
+
+// Writes the members of an object, one per line, each followed by a comma.
+static void write_members(FILE *out, json_t *object)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(object, name, value)
+    {
+        write_member(out, name, value);
+        fputs(",\n", out);
+    }
+}
+
+void sb_document_begin(FILE *out, json_t *program)
+{
+    fprintf(out, "{\"format\":\"sysbench-result\",\n\"version\":%d,\n",
+        SB_RESULT_VERSION);
+    write_member(out, "program", program);
+    fputs(",\n\"runs\":[", out);
+}
+
+static int write_rows(
+    FILE *out, const struct sb_document_run *run, struct sb_err *err)
+{
+    int rc;
+
+    fputs("\"intervals\":{\"rows\":[\n", out);
+    rc = run->rows(run->arg, out, err);
+    fputs("],\n", out);
+    if (run->columns)
+        write_member(out, "columns", run->columns);
+    else
+        fputs("\"columns\":[]", out);
+    if (run->missing)
+        fprintf(out, ",\n\"missing\":%" PRIu64, run->missing);
+    fputs("},\n\"histograms\":{\"octave\":4,\"rows\":[\n", out);
+    if (rc == 0)
+        rc = run->heat(run->arg, out, err);
+    fputs("]},\n", out);
+    return rc;
+}
+
+int sb_document_run(FILE *out, const struct sb_document_run *run, bool first,
+    struct sb_err *err)
+{
+    int rc;
+
+    fputs(first ? "{\n" : ",\n{\n", out);
+    write_members(out, run->facts);
+    rc = write_rows(out, run, err);
+    write_members(out, run->totals);
+    if (run->marks) {
+        write_member(out, "marks", run->marks);
+        fputs(",\n", out);
+    }
+    if (run->limits) {
+        write_member(out, "limits", run->limits);
+        fputs(",\n", out);
+    }
+    write_member(out, "end", run->end);
+    fputs("}", out);
+    if (rc == 0 && (!run->facts || !run->end))
+        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+    return rc;
+}
+
+void sb_document_end(FILE *out)
+{
+    fputs("]}\n", out);
 }

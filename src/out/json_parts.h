@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The parts of a result file as JSON values (Jansson). The format is described
-// in docs/internals/results.md. All functions return a new reference, or NULL
-// if out of memory. Main thread.
+// Result files: their parts as JSON values (Jansson), and the document. The
+// format is described in docs/internals/results.md. Functions that return a
+// value return a new reference, or NULL if out of memory. Main thread.
 #ifndef SB_JSON_PARTS_H
 #define SB_JSON_PARTS_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
+#include "base/err.h"
 #include "measure/search.h"
+#include "measure/snap.h"
+#include "out/beside_figures.h"
 #include "out/json_value.h"
 #include "out/reporter.h"
 
@@ -45,5 +51,64 @@ json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
 json_t *sb__json_stages(const struct sb_report *whole);
 // The name of an end of a search in result files; static.
 const char *sb__json_search_end(enum sb_search_end end);
+
+// The marks on the timeline of a run: what happened when.
+
+// Further losses, reconnects and restarts are added to the last mark of their
+// kind.
+#define SB_MARKS_MAX 1000u
+
+// Intervals one after the other in which something happened: one mark.
+struct sb_mark_stretch {
+    uint64_t n;
+    double from, to; // ends of the first and the last interval, s
+};
+
+struct sb_marks {
+    json_t *list; // of stretches that have ended
+    struct sb_mark_stretch lost, reconnects, restarts;
+};
+
+// Notes what happened in an interval; {0} is the start of a run. 0 or
+// SB_ENOMEM.
+int sb_marks_interval(struct sb_marks *m, const struct sb_report *r);
+void sb_marks_done(struct sb_marks *m); // {0} allowed
+
+// Returns all marks by time. stages: those of the totals, or NULL. o: how the
+// run ended, or NULL while it runs. seconds: its length.
+json_t *sb_marks_json(const struct sb_marks *m, const json_t *stages,
+    const struct sb_outcome *o, double seconds);
+
+// Adds the start and the end of the command of --beside. list may be NULL.
+// False if out of memory.
+bool sb_marks_add_beside(json_t *list, const struct sb_beside_figures *f);
+
+// The document: members and rows on lines of their own, for people and
+// line-based tools. The caller checks the stream.
+
+// The parts of a run. The references stay the caller's.
+struct sb_document_run {
+    json_t *facts;    // an object: all members but those below
+    json_t *columns;  // of the rows; NULL: none
+    uint64_t missing; // intervals without a row
+    json_t *totals;   // an object; NULL: the run has none
+    json_t *limits;   // NULL: none
+    json_t *marks;    // NULL: none
+    json_t *end;
+    // Write the rows of intervals and of histograms, one per line, with a comma
+    // at the end of each line but the last. 0 or SB_E* with *err filled.
+    int (*rows)(void *arg, FILE *out, struct sb_err *err);
+    int (*heat)(void *arg, FILE *out, struct sb_err *err);
+    void *arg;
+};
+
+// Writes the beginning of a document up to its first run.
+void sb_document_begin(FILE *out, json_t *program);
+// Writes a run. first: the first one of the document. SB_ENOMEM if facts,
+// columns or end are NULL where they must not be; or the error of rows() or
+// heat(). The document is complete all the same.
+int sb_document_run(FILE *out, const struct sb_document_run *run, bool first,
+    struct sb_err *err);
+void sb_document_end(FILE *out);
 
 #endif

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "measure/snap.h"
-#include "out/document.h"
 #include "out/json_parts.h"
 #include "out/json_value.h"
 

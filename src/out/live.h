@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a run has measured so far, for a thread that shows it. The main thread
-// adds intervals; the reader takes what was added since it last looked. Neither
-// waits for the other: there is no lock, and the two exchange one pointer. Rows
-// of intervals are in temporary files, so that memory does not grow with the
-// length of the run, also if there is no reader.
+// The live view: the figures of a run so far, for the thread that shows them.
+// The main thread adds intervals; the reader takes what was added since it last
+// looked. Neither waits for the other: there is no lock, and the two exchange
+// one pointer. Rows of intervals are in temporary files, so that memory does
+// not grow with the length of the run, also if there is no reader.
 #ifndef SB_LIVE_H
 #define SB_LIVE_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <sys/socket.h>
 
+#include "base/err.h"
 #include "out/series.h"
 #include "out/spool.h"
 
@@ -107,5 +110,26 @@ void sb_live_text_done(struct sb_live_text *t); // {0} allowed
 // number; 0 at the end, -1 if a file cannot be read.
 ssize_t sb_live_text_read(
     const struct sb_live_text *t, uint64_t pos, char *to, size_t max);
+
+// web.c: its addresses, and the Host headers that it answers. Pure.
+
+struct sb_web_address {
+    struct sockaddr_storage addr;
+    socklen_t len;
+    char text[80]; // as given, at most so much of it
+    char host[64]; // as given, without brackets
+    bool loopback;
+};
+
+// Parses "127.0.0.1:8080", "[::1]:8080", "localhost:8080", or "8080" and
+// ":8080", which are on 127.0.0.1. Other names are not looked up. Port 0: the
+// system chooses one. SB_EUSAGE.
+int sb_web_address(
+    struct sb_web_address *a, const char *text, struct sb_err *err);
+
+// Whether a request with this Host header is answered: an IP address, localhost
+// or the host of the address. A page of another site could otherwise read the
+// figures through a name that it has pointed to this machine. NULL: no header.
+bool sb_web_host_allowed(const struct sb_web_address *a, const char *header);
 
 #endif

@@ -31,7 +31,6 @@
 #include "out/page.h"
 #include "out/reporter.h"
 #include "out/target.h"
-#include "out/web_address.h"
 
 // The server of the live view (libmicrohttpd). Read-only. One thread of low
 // priority answers all requests; it is the reader of the struct sb_live.

@@ -14,7 +14,6 @@
 #include "kit/buf.h"
 #include "measure/snap.h"
 #include "out/division.h"
-#include "out/document.h"
 #include "out/json_parts.h"
 #include "out/target.h"
 #include "results/cmd.h"

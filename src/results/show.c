@@ -9,7 +9,7 @@
 #include "kit/buf.h"
 #include "kit/units.h"
 #include "out/assert.h"
-#include "out/beside_report.h"
+#include "out/beside_figures.h"
 #include "out/context.h"
 #include "out/facts.h"
 #include "results/cmd.h"

@@ -200,7 +200,7 @@ void sb_sweep_names_mark(const bool *kept, struct sb_reporters *rs)
 
 // Files with all runs ---------------------------------------------------------
 
-// What a document of this program ends with: document.c.
+// The end of a document of this program: sb_document_end().
 #define END      "]}\n"
 #define RUNS     "\"runs\":["
 #define RUNS_LEN (sizeof(RUNS) - 1)

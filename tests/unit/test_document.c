@@ -3,7 +3,7 @@
 
 #include "check.h"
 #include "check_folder.h"
-#include "out/document.h"
+#include "out/json_parts.h"
 #include "out/result_file.h"
 
 static int rows(void *arg, FILE *out, struct sb_err *err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Not with tsan: one thread.
-#include "measure/erlang.h"
+#include "out/division.h"
 
 #include "check.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "out/marks.h"
+#include "out/json_parts.h"
 
 static void interval(
     struct sb_marks *m, double end, uint64_t reconnects, uint64_t restarts)

@@ -3,7 +3,7 @@
 #include <netinet/in.h>
 
 #include "check.h"
-#include "out/web_address.h"
+#include "out/live.h"
 
 // Returns "address port loopback" or the error.
 static const char *parse(const char *text)
