@@ -7,7 +7,7 @@
 
 #include "app/app.h"
 #include "base/log.h"
-#include "base/wrap.h"
+#include "base/opts.h"
 #include "kit/buf.h"
 
 // What --version and --list print, and the help of built-in tests.

@@ -3,12 +3,453 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/log.h"
-#include "base/near.h"
 #include "base/opts_private.h"
 #include "kit/buf.h"
+#include "kit/clock.h"
+#include "kit/units.h"
+
+// Memory ----------------------------------------------------------------------
+
+// Whatever is allocated for the registry, arrays included, is freed with it.
+
+struct sb__opts_mem {
+    struct sb__opts_mem *next;
+    max_align_t data[];
+};
+
+struct sb_opts *sb_opts_new(void)
+{
+    return calloc(1, sizeof(struct sb_opts));
+}
+
+void sb_opts_free(struct sb_opts *o)
+{
+    if (!o)
+        return;
+    while (o->mem) {
+        struct sb__opts_mem *next = o->mem->next;
+
+        free(o->mem);
+        o->mem = next;
+    }
+    free(o);
+}
+
+void *sb__opts_alloc(struct sb_opts *o, size_t size)
+{
+    struct sb__opts_mem *m;
+
+    if (size > SIZE_MAX - sizeof(*m))
+        return NULL;
+    m = calloc(1, sizeof(*m) + size);
+    if (!m)
+        return NULL;
+    m->next = o->mem;
+    o->mem = m;
+    return m->data;
+}
+
+char *sb__opts_strndup(struct sb_opts *o, const char *text, size_t len)
+{
+    char *copy = sb__opts_alloc(o, len + 1);
+
+    if (copy)
+        memcpy(copy, text, len);
+    return copy;
+}
+
+char *sb__opts_strdup(struct sb_opts *o, const char *text)
+{
+    return sb__opts_strndup(o, text, strlen(text));
+}
+
+// The array that was too small stays allocated: together, those of a list are
+// smaller than its last one.
+int sb__opts_push(struct sb_opts *o, struct sb__opts_list *list, void *item)
+{
+    assert(list->len <= list->cap);
+    if (list->len == list->cap) {
+        size_t cap = list->cap ? list->cap * 2 : 16;
+        void **grown = sb__opts_alloc(o, cap * sizeof(*grown));
+
+        if (!grown)
+            return SB_ENOMEM;
+        if (list->len)
+            memcpy(grown, list->item, list->len * sizeof(*grown));
+        list->item = grown;
+        list->cap = cap;
+    }
+    list->item[list->len++] = item;
+    return 0;
+}
+
+int sb__opts_no_memory(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ENOMEM, "out of memory reading the options");
+}
+
+// Values ----------------------------------------------------------------------
+
+// Returns a copy with secret parts, or the whole text, replaced by "***". An
+// empty text stays empty. NULL if out of memory.
+static const char *opts_mask(struct sb_opts *o, const char *text, bool whole)
+{
+    const char *shown = NULL;
+    struct sb_buf b = { 0 };
+
+    if (!*text)
+        return "";
+    if (sb__opts_mask_into(&b, text, whole) == 0)
+        shown = sb__opts_strdup(o, b.data);
+    sb_buf_done(&b);
+    return shown;
+}
+
+static int invalid(struct sb_opts *o, const struct sb_opt *opt,
+    const char *value, int code, const char *why, struct sb_err *err)
+{
+    bool secret = sb__opts_secret(opt, opt->name, value);
+    const char *shown = opts_mask(o, value, secret);
+
+    return sb_err_set(err, code, "Invalid value for the '%s' option: '%s' (%s)",
+        opt->name, shown ? shown : "", why);
+}
+
+static int parse_bool(const char *value, bool *out)
+{
+    static const char *const on[] = { "on", "true", "1", "yes" };
+    static const char *const off[] = { "off", "false", "0", "no" };
+
+    for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
+        if (strcasecmp(value, on[i]) == 0) {
+            *out = true;
+            return 0;
+        }
+        if (strcasecmp(value, off[i]) == 0) {
+            *out = false;
+            return 0;
+        }
+    }
+    return SB_EUSAGE;
+}
+
+static int parse_enum(
+    const struct sb_opt *opt, const char *value, int *out, struct sb_buf *why)
+{
+    assert(opt->choices);
+    for (int i = 0; opt->choices[i]; i++) {
+        if (strcasecmp(value, opt->choices[i]) == 0) {
+            *out = i;
+            return 0;
+        }
+    }
+    sb_buf_adds(why, "must be one of ");
+    for (int i = 0; opt->choices[i]; i++)
+        sb_buf_addf(why, "%s%s", i ? ", " : "", opt->choices[i]);
+    return SB_EUSAGE;
+}
+
+// Copies one list item without the spaces around it.
+static char *list_item(struct sb_opts *o, const char *text, size_t len)
+{
+    while (len && isspace((unsigned char)*text)) {
+        text++;
+        len--;
+    }
+    while (len && isspace((unsigned char)text[len - 1]))
+        len--;
+    return sb__opts_strndup(o, text, len);
+}
+
+static int parse_list(
+    struct sb_opts *o, const char *value, struct sb_opt_list *out)
+{
+    size_t max = 1, count = 0;
+    const char **item;
+
+    for (const char *p = value; *p; p++)
+        max += *p == ',';
+    item = sb__opts_alloc(o, max * sizeof(*item));
+    if (!item)
+        return SB_ENOMEM;
+    for (const char *p = value;; p++) {
+        size_t len = strcspn(p, ",");
+
+        item[count] = list_item(o, p, len);
+        if (!item[count])
+            return SB_ENOMEM;
+        count += item[count][0] != '\0';
+        p += len;
+        if (!*p)
+            break;
+    }
+    out->item = item;
+    out->count = count;
+    return 0;
+}
+
+static int parse_string(struct sb_opts *o, const struct sb_opt *opt,
+    const char *value, const char **out)
+{
+    bool on;
+
+    if ((opt->flags & SB_OPT_SWITCH) && parse_bool(value, &on) == 0)
+        value = on ? "on" : "off";
+    *out = sb__opts_strdup(o, value);
+    return *out ? 0 : SB_ENOMEM;
+}
+
+// SB_OPT_RATE: a number, a percentage above 0 or "max".
+static int parse_rate(const char *value, double *out)
+{
+    double percent;
+
+    if (strcasecmp(value, "max") == 0) {
+        *out = INFINITY;
+        return 0;
+    }
+    if (sb_units_parse_percent(value, &percent))
+        return sb_units_number(value, out);
+    if (percent <= 0)
+        return SB_EUSAGE;
+    *out = -percent;
+    return 0;
+}
+
+// The message for a text that is not a value of the type.
+static const char *expected_text(const struct sb_opt *opt)
+{
+    switch (opt->type) {
+    case SB_OPT_BOOL:
+        return "must be on or off";
+    case SB_OPT_INT:
+        return "must be a whole number";
+    case SB_OPT_SIZE:
+        return "must be a size such as 512, 64K or 10M";
+    case SB_OPT_DOUBLE:
+        return opt->flags & SB_OPT_RATE
+                   ? "must be a number, a percentage such as 80%, or max"
+                   : "must be a number";
+    case SB_OPT_DURATION:
+        return "must be a duration such as 10, 250ms or 1h30m";
+    default:
+        return "";
+    }
+}
+
+static int parse_typed(struct sb_opts *o, const struct sb_opt *opt,
+    const char *value, union sb__opts_value *out, struct sb_buf *why)
+{
+    switch (opt->type) {
+    case SB_OPT_BOOL:
+        return parse_bool(value, &out->b);
+    case SB_OPT_INT:
+        return sb_units_count(value, &out->i);
+    case SB_OPT_SIZE:
+        return sb_units_size(value, &out->i);
+    case SB_OPT_DOUBLE:
+        return opt->flags & SB_OPT_RATE ? parse_rate(value, &out->d)
+                                        : sb_units_number(value, &out->d);
+    case SB_OPT_DURATION:
+        return sb_units_duration(value,
+            opt->flags & SB_OPT_USEC ? 1000 : (int64_t)SB_SECOND, &out->i);
+    case SB_OPT_STRING:
+        return parse_string(o, opt, value, &out->s);
+    case SB_OPT_LIST:
+        return parse_list(o, value, &out->l);
+    case SB_OPT_ENUM:
+        return parse_enum(opt, value, &out->e, why);
+    }
+    return SB_EINTERNAL;
+}
+
+// Returns the value, written as text, in the unit of min and max; false if
+// there are no bounds for it.
+static bool bounded_value(const struct sb_opt *opt, const char *text,
+    const union sb__opts_value *v, double *out)
+{
+    switch (opt->type) {
+    case SB_OPT_INT:
+    case SB_OPT_SIZE:
+        *out = (double)v->i;
+        return true;
+    case SB_OPT_DURATION:
+        *out = (double)v->i / SB_SECOND;
+        return true;
+    case SB_OPT_DOUBLE:
+        *out = v->d;
+        // Neither "max" nor a percentage: those are stored as other numbers.
+        return !(opt->flags & SB_OPT_RATE) || !strpbrk(text, "%xX");
+    default:
+        return false;
+    }
+}
+
+static void add_limit(
+    const struct sb_opt *opt, double limit, struct sb_buf *why)
+{
+    char text[64];
+
+    if (opt->type == SB_OPT_SIZE)
+        sb_units_format_size((int64_t)limit, text, sizeof(text));
+    else if (opt->type == SB_OPT_DURATION)
+        sb_units_format_duration(
+            (int64_t)(limit * SB_SECOND), text, sizeof(text));
+    else if (opt->type == SB_OPT_INT)
+        snprintf(text, sizeof(text), "%.0f", limit);
+    else
+        snprintf(text, sizeof(text), "%g", limit);
+    sb_buf_adds(why, text);
+}
+
+static int add_minimum(const struct sb_opt *opt, struct sb_buf *why)
+{
+    sb_buf_adds(why, "the minimum is ");
+    add_limit(opt, opt->min, why);
+    return SB_ERANGE;
+}
+
+static int add_maximum(const struct sb_opt *opt, struct sb_buf *why)
+{
+    sb_buf_adds(why, "the maximum is ");
+    add_limit(opt, opt->max, why);
+    return SB_ERANGE;
+}
+
+// {.min = 1} without .max leaves max at 0: no maximum.
+static bool has_maximum(const struct sb_opt *opt)
+{
+    return opt->max >= opt->min && (opt->min != 0 || opt->max != 0);
+}
+
+// Explains a number that does not fit its C type, or a negative size or
+// duration.
+static void add_overflow(
+    const struct sb_opt *opt, const char *value, struct sb_buf *why)
+{
+    bool negative = strchr(value, '-');
+    bool signless = opt->type == SB_OPT_SIZE || opt->type == SB_OPT_DURATION;
+
+    if (negative && (signless || opt->min != 0 || opt->max != 0))
+        add_minimum(opt, why);
+    else if (!negative && has_maximum(opt))
+        add_maximum(opt, why);
+    else
+        sb_buf_adds(why, negative ? "it is too small" : "it is too large");
+}
+
+static int check_bounds(const struct sb_opt *opt, const char *text,
+    const union sb__opts_value *v, struct sb_buf *why)
+{
+    double got;
+
+    if (!bounded_value(opt, text, v, &got) || (opt->min == 0 && opt->max == 0))
+        return 0;
+    if (got < opt->min)
+        return add_minimum(opt, why);
+    if (got > opt->max && has_maximum(opt))
+        return add_maximum(opt, why);
+    return 0;
+}
+
+int sb__opts_value(struct sb_opts *o, const struct sb_opt *opt,
+    const char *value, union sb__opts_value *out, struct sb_err *err)
+{
+    union sb__opts_value v = { 0 };
+    bool bare = !value;
+    struct sb_buf why;
+    int rc;
+
+    if (bare)
+        value = opt->type == SB_OPT_BOOL || (opt->flags & SB_OPT_SWITCH) ? "on"
+                                                                         : "";
+    sb_buf_init(&why, 400);
+    rc = parse_typed(o, opt, value, &v, &why);
+    if (rc == SB_ENOMEM) {
+        sb_err_set(err, rc, "out of memory reading the options");
+        goto out;
+    }
+    if (rc == SB_ERANGE)
+        add_overflow(opt, value, &why);
+    else if (!rc)
+        rc = check_bounds(opt, value, &v, &why);
+    if (rc && !why.len)
+        sb_buf_adds(&why, expected_text(opt));
+    if (rc && bare)
+        sb_buf_addf(&why, "; write --%s=...", opt->name);
+    if (rc)
+        invalid(o, opt, value, rc, why.data, err);
+    else
+        *out = v;
+out:
+    sb_buf_done(&why);
+    return rc;
+}
+
+void sb__opts_store(const struct sb_opt *opt, const union sb__opts_value *value,
+    bool given, void *target)
+{
+    char *at = (char *)target + opt->offset;
+
+    assert(!opt->alias_of); // which has no offset
+    if (opt->given)
+        memcpy((char *)target + opt->given, &given, sizeof(given));
+    switch (opt->type) {
+    case SB_OPT_BOOL:
+        memcpy(at, &value->b, sizeof(value->b));
+        break;
+    case SB_OPT_INT:
+    case SB_OPT_SIZE:
+    case SB_OPT_DURATION:
+        memcpy(at, &value->i, sizeof(value->i));
+        break;
+    case SB_OPT_DOUBLE:
+        memcpy(at, &value->d, sizeof(value->d));
+        break;
+    case SB_OPT_STRING:
+        memcpy(at, &value->s, sizeof(value->s));
+        break;
+    case SB_OPT_LIST:
+        memcpy(at, &value->l, sizeof(value->l));
+        break;
+    case SB_OPT_ENUM:
+        memcpy(at, &value->e, sizeof(value->e));
+        break;
+    }
+}
+
+int sb_opts_parse(struct sb_opts *o, const struct sb_opt *opt,
+    const char *value, void *target, struct sb_err *err)
+{
+    union sb__opts_value v;
+    int rc;
+
+    if (opt->alias_of)
+        return sb_err_set(err, SB_EINTERNAL,
+            "option '%s' is an alias and has no value of its own", opt->name);
+    rc = sb__opts_value(o, opt, value, &v, err);
+    if (!rc)
+        sb__opts_store(opt, &v, true, target);
+    return rc;
+}
+
+const char *sb__opts_option_at(const char *p, size_t *len)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+
+    if (strncmp(p, "--", 2) == 0)
+        p += 2;
+    *len = strspn(p, letters);
+    return *len > 0 && p[*len] == '=' ? p : NULL;
+}
+
+// Declarations and settings ---------------------------------------------------
 
 // Compares names; '-' and '_' are the same.
 static bool opts_same(const char *a, const char *b)
@@ -106,8 +547,7 @@ int sb__opts_store_text(struct sb_opts *o, struct sb__opts_decl *d,
 
     assert(!d->alias); // which has no value of its own
     if (text)
-        shown = sb__opts_mask(
-            o, text, sb__opts_secret(d->opt, d->opt->name, text));
+        shown = opts_mask(o, text, sb__opts_secret(d->opt, d->opt->name, text));
     if (!shown)
         return sb__opts_no_memory(err);
     sb__opts_store(d->opt, v, source > SB_SRC_DEFAULT, d->target);
@@ -215,9 +655,7 @@ static struct sb_opt as_target(const struct sb__opts_decl *d)
     return opt;
 }
 
-// SB_EUSAGE if the line of the file that sets this option also gives another
-// option that is declared by now.
-static int opts_one_per_line(const struct sb_opts *o,
+int sb__opts_one_per_line(const struct sb_opts *o,
     const struct sb__opts_setting *s, const struct sb_opt *opt,
     struct sb_err *err)
 {
@@ -263,7 +701,7 @@ int sb__opts_apply(struct sb_opts *o, struct sb__opts_decl *d,
     // An argument that replaces an option exists only on the command line.
     if ((d->alias || s->source == SB_SRC_CMDLINE) && warn_deprecated(o, d))
         return sb__opts_no_memory(err);
-    rc = opts_one_per_line(o, s, &opt, err);
+    rc = sb__opts_one_per_line(o, s, &opt, err);
     if (rc)
         return rc;
     rc = sb__opts_value(o, &opt, s->value, &v, err);
@@ -453,306 +891,7 @@ int sb_opts_set(struct sb_opts *o, const char *name, const char *value,
     return sb__opts_add_setting(o, &s, err);
 }
 
-// Sources of settings other than the config file: arguments, environment.
-
-#define ENV_PREFIX "SYSBENCH_"
-
-static int bad_argument(char *arg, const char *why, struct sb_err *err)
-{
-    int rc = sb_err_set(
-        err, SB_EUSAGE, "invalid option: %s (%s)", SB_SHOWN(arg), why);
-
-    sb__opts_overwrite(arg, false);
-    return rc;
-}
-
-static int read_option(struct sb_opts *o, char *arg, struct sb_err *err)
-{
-    struct sb__opts_setting s = { .source = SB_SRC_CMDLINE };
-    char *equals = strchr(arg, '=');
-    size_t len = equals ? (size_t)(equals - arg) : strlen(arg);
-
-    if (len == 2)
-        return bad_argument(arg, "a name must follow the dashes", err);
-    s.name = sb__opts_strndup(o, arg + 2, len - 2);
-    if (!s.name)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    if (equals)
-        s.value = s.argv = equals + 1;
-    return sb__opts_add_setting(o, &s, err);
-}
-
-// before: the argument before this one, as the user gave it.
-static int read_argument(
-    struct sb_opts *o, const char *before, char *arg, struct sb_err *err)
-{
-    struct sb__opts_setting help = { .name = "help", .source = SB_SRC_CMDLINE };
-    char *copy;
-
-    if (strncmp(arg, "--", 2) == 0)
-        return read_option(o, arg, err);
-    if (strcmp(arg, "-h") == 0)
-        return sb__opts_add_setting(o, &help, err);
-    // A password in the syntax of other clients, -pPASSWORD.
-    const char *sign = strchr(arg, '='); // not "-percentile=99", but "-pUFc="
-    if (arg[0] == '-' && arg[1] == 'p' && (!sign || !sign[1] || sign[1] == '='))
-        sb__opts_overwrite(arg + 2, true);
-    if (arg[0] == '-' && arg[1])
-        return bad_argument(arg, "options begin with two dashes", err);
-    copy = sb__opts_strdup(o, arg);
-    if (!copy || sb__opts_push(o, &o->positions, copy))
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    // Such an option may have no value, as in "--mysql-password run".
-    if (strncmp(before, "--", 2) == 0 && !strchr(before, '=') &&
-        sb_opts_secret_name(before + 2)) {
-        o->unshown = copy;
-        o->unshown_after = before;
-    }
-    // The syntax of other clients, -p PASSWORD. "-p" was an error, see above.
-    if (strcmp(before, "-p") == 0)
-        sb__opts_overwrite(arg, true);
-    return 0;
-}
-
-int sb_opts_argv(struct sb_opts *o, int argc, char **argv, struct sb_err *err)
-{
-    int rc = 0;
-
-    // Continues after an error, so that no secret stays in the process list
-    // while the user reads the message.
-    for (int i = 1; i < argc; i++) {
-        struct sb_err later;
-        int one = read_argument(
-            o, i > 1 ? argv[i - 1] : "", argv[i], rc ? &later : err);
-
-        if (!rc)
-            rc = one;
-    }
-    return rc;
-}
-
-const char *sb_opts_positional(const struct sb_opts *o, size_t n)
-{
-    return n < o->positions.len ? o->positions.item[n] : NULL;
-}
-
-int sb_opts_unshown(
-    const struct sb_opts *o, const char *argument, struct sb_err *err)
-{
-    const char *name;
-    struct sb_opts_unknown u;
-
-    if (!argument || argument != o->unshown)
-        return 0;
-    name = o->unshown_after + 2;
-    snprintf(u.name, sizeof(u.name), "%s", name);
-    if (!sb__opts_lookup(o, name))
-        sb_opts_unknown(o, name, true, &u);
-    bool cut = strcmp(u.name, name) != 0 && u.meant[0];
-    return sb_err_set(err, SB_EUSAGE,
-        "Unrecognized command line argument after --%s: write --%s%s", u.name,
-        cut ? u.meant : u.name, cut ? "" : "=...");
-}
-
-// Variables that are read elsewhere and are not options.
-static bool is_own_variable(const char *name, size_t len)
-{
-    static const char *const own[] = { "DRIVER_DIR", "LUA_DIR" };
-
-    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        if (strlen(own[i]) == len && memcmp(own[i], name, len) == 0)
-            return true;
-    }
-    return false;
-}
-
-static int read_variable(
-    struct sb_opts *o, const char *var, size_t len, struct sb_err *err)
-{
-    const size_t skip = sizeof(ENV_PREFIX) - 1;
-    struct sb__opts_setting s = { .source = SB_SRC_ENV };
-    char *name = sb__opts_strndup(o, var + skip, len - skip);
-
-    if (!name)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    for (char *p = name; *p; p++)
-        *p = *p == '_' ? '-' : (char)tolower((unsigned char)*p);
-    s.name = name;
-    s.value = var + len + 1;
-    s.origin = sb__opts_strndup(o, var, len);
-    if (!s.origin)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    return sb__opts_add_setting(o, &s, err);
-}
-
-int sb_opts_env(struct sb_opts *o, char *const *envp, struct sb_err *err)
-{
-    const size_t skip = sizeof(ENV_PREFIX) - 1;
-
-    for (; *envp; envp++) {
-        const char *equals = strchr(*envp, '=');
-        size_t len = equals ? (size_t)(equals - *envp) : 0;
-        int rc;
-
-        if (len <= skip || strncmp(*envp, ENV_PREFIX, skip) != 0 ||
-            is_own_variable(*envp + skip, len - skip))
-            continue;
-        rc = read_variable(o, *envp, len, err);
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
-
-// Sections of config files: settings below [headers] are kept until the
-// workload is known.
-
-struct section {
-    const char *name;   // text of the header without the brackets
-    const char *origin; // "sysbench.cnf:12"
-    enum sb_opts_section kind;
-    struct sb__opts_list settings; // struct sb__opts_setting *
-};
-
-int sb__opts_section(
-    struct sb_opts *o, const char *name, const char *origin, struct sb_err *err)
-{
-    struct section *c = sb__opts_alloc(o, sizeof(*c));
-
-    if (c) {
-        c->name = sb__opts_strdup(o, name);
-        c->origin = sb__opts_strdup(o, origin);
-    }
-    if (!c || !c->name || !c->origin || sb__opts_push(o, &o->sections, c))
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    return 0;
-}
-
-int sb__opts_add_to_section(
-    struct sb_opts *o, const struct sb__opts_setting *given, struct sb_err *err)
-{
-    struct sb__opts_setting *s = sb__opts_alloc(o, sizeof(*s));
-    struct section *c;
-
-    assert(o->sections.len > 0);
-    c = o->sections.item[o->sections.len - 1];
-    if (s) {
-        *s = *given;
-        s->name = sb__opts_strdup(o, given->name);
-        s->value = given->value ? sb__opts_strdup(o, given->value) : NULL;
-        s->origin = sb__opts_strdup(o, given->origin);
-    }
-    if (!s || !s->name || !s->origin || (given->value && !s->value) ||
-        sb__opts_push(o, &c->settings, s))
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    return 0;
-}
-
-static int apply_all(
-    struct sb_opts *o, const struct section *c, struct sb_err *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < c->settings.len; i++)
-        rc = sb__opts_add_setting(o, c->settings.item[i], err);
-    return rc;
-}
-
-// Applies the settings of a section to one component of a mix.
-static int apply_as(struct sb_opts *o, const struct section *c,
-    const char *component, struct sb_err *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < c->settings.len; i++) {
-        struct sb__opts_setting s = *(
-            struct sb__opts_setting *)c->settings.item[i];
-        struct sb_buf name;
-
-        sb_buf_init(&name, 0);
-        sb_buf_addf(&name, "%s.%s", component, s.name);
-        s.name = name.data;
-        rc = name.failed ? sb_err_set(err, SB_ENOMEM, "out of memory")
-                         : sb__opts_add_setting(o, &s, err);
-        sb_buf_done(&name);
-    }
-    return rc;
-}
-
-// Applies a section of the workload, or workloads, that run.
-static int apply_mine(
-    struct sb_opts *o, const struct section *c, struct sb_err *err)
-{
-    const char *component;
-    int rc = 0;
-
-    if (!o->as)
-        return apply_all(o, c, err);
-    for (unsigned n = 0; rc == 0 && (component = o->as(o->as_arg, c->name, n));
-         n++)
-        rc = apply_as(o, c, component, err);
-    return rc;
-}
-
-void sb_opts_sections_as(struct sb_opts *o,
-    const char *(*as)(void *arg, const char *section, unsigned n), void *arg)
-{
-    o->as = as;
-    o->as_arg = arg;
-}
-
-static int reject_section(const struct section *c, struct sb_err *err)
-{
-    return sb_err_set(err, SB_EUSAGE, "%s: unknown workload in [%s]", c->origin,
-        SB_SHOWN(c->name));
-}
-
-int sb_opts_sections(struct sb_opts *o, bool strict,
-    enum sb_opts_section (*kind)(void *arg, const char *name), void *arg,
-    struct sb_err *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; i < o->sections.len; i++) {
-        struct section *c = o->sections.item[i];
-
-        c->kind = kind(arg, c->name);
-        o->sectioned = o->sectioned || c->kind != SB_SECTION_UNKNOWN;
-    }
-    o->strict = strict || o->sectioned;
-    for (size_t i = 0; rc == 0 && i < o->sections.len; i++) {
-        struct section *c = o->sections.item[i];
-
-        if (c->kind == SB_SECTION_UNKNOWN && strict)
-            rc = reject_section(c, err);
-        else if (c->kind == SB_SECTION_MINE)
-            rc = apply_mine(o, c, err);
-        else if (!o->sectioned)
-            rc = apply_all(o, c, err);
-    }
-    return rc;
-}
-
-// Warns of sections that name no workload.
-static void opts_sections_warn(
-    const struct sb_opts *o, void (*warn)(const char *text))
-{
-    char text[512];
-
-    for (size_t i = 0; o->sectioned && i < o->sections.len; i++) {
-        const struct section *c = o->sections.item[i];
-
-        if (c->kind != SB_SECTION_UNKNOWN)
-            continue;
-        snprintf(text, sizeof(text),
-            "%s: unknown workload in [%s]; its settings are ignored", c->origin,
-            c->name);
-        warn(text);
-    }
-}
-
-// Queries on all options: which were given, which are undeclared, which name
-// is similar, and views of options.
+// Queries ---------------------------------------------------------------------
 
 #define NAME_MAX_LEN 64 // longer names are not compared
 
@@ -773,8 +912,7 @@ static bool means_prefix(
     return sb__opts_means(&cut, prefix);
 }
 
-// A setting from a source that the option does not accept counts as not given.
-static bool not_accepted(
+bool sb__opts_not_accepted(
     const struct sb_opts *o, const struct sb__opts_setting *s)
 {
     const struct sb__opts_decl *d;
@@ -800,7 +938,7 @@ bool sb_opts_given(const struct sb_opts *o, const char *name, bool prefix)
         const struct sb__opts_setting *s = o->settings.item[i];
 
         if (s->source > SB_SRC_DEFAULT && means_prefix(s, name, !prefix) &&
-            !not_accepted(o, s))
+            !sb__opts_not_accepted(o, s))
             return true;
     }
     return false;
@@ -815,7 +953,7 @@ int sb_opts_unclaimed(const struct sb_opts *o,
         const struct sb__opts_setting *s = o->settings.item[i];
         int rc;
 
-        if (s->claimed || not_accepted(o, s))
+        if (s->claimed || sb__opts_not_accepted(o, s))
             continue;
         rc = visit(arg, s->name, s->value, s->source, s->origin);
         if (rc)
@@ -850,7 +988,7 @@ int sb_opts_settings(const struct sb_opts *o,
 
         if (!name)
             rc = SB_ENOMEM;
-        if (rc == 0 && !not_accepted(o, s))
+        if (rc == 0 && !sb__opts_not_accepted(o, s))
             rc = visit(arg, name, shown.data ? shown.data : "", s->source);
         sb_buf_done(&shown);
         free(name);
@@ -870,7 +1008,7 @@ int sb_opts_values(const struct sb_opts *o, const char *name,
         const struct sb__opts_setting *s = o->settings.item[i];
 
         if (s->source == source && sb__opts_means(s, name) &&
-            !not_accepted(o, s))
+            !sb__opts_not_accepted(o, s))
             rc = visit(arg, s->value ? s->value : "");
     }
     return rc;
@@ -881,8 +1019,7 @@ const char *sb_opts_shown(
 {
     const struct sb__opts_decl *d = sb__opts_lookup(o, name);
 
-    return sb__opts_mask(
-        o, value, sb__opts_secret(d ? d->opt : NULL, name, value));
+    return opts_mask(o, value, sb__opts_secret(d ? d->opt : NULL, name, value));
 }
 
 int sb_opts_give(
@@ -893,175 +1030,6 @@ int sb_opts_give(
     };
 
     return sb__opts_add_setting(o, &s, err);
-}
-
-const char *sb_opts_nearest(const struct sb_opts *o, const char *name)
-{
-    struct sb_near n;
-
-    sb_near_init(&n, name);
-    for (size_t i = 0; i < o->decls.len; i++)
-        sb_near_try(
-            &n, ((const struct sb__opts_decl *)o->decls.item[i])->opt->name);
-    return n.best;
-}
-
-static size_t common_length(const char *name, const char *option)
-{
-    size_t n = 0;
-
-    while (
-        name[n] &&
-        (name[n] == '_' ? '-' : tolower((unsigned char)name[n])) == option[n])
-        n++;
-    return n;
-}
-
-// Returns how much of an undeclared name may be shown: the rest may be a
-// secret, as in "mysql-passwordPW" and "mysql-pasword:PW". *near: the option
-// that is meant, or NULL.
-static size_t shown_length(const struct sb_opts *o, const char *name,
-    bool has_value, const char **near)
-{
-    size_t shown = sb__opts_secret_part(name, strlen(name)), most = 0;
-    bool begins = false; // with the name of a secret option
-
-    *near = NULL;
-    for (size_t i = 0; i < o->decls.len; i++) {
-        const struct sb__opts_decl *d = o->decls.item[i];
-        size_t same = common_length(name, d->opt->name);
-
-        if (!sb__opts_secret(d->opt, d->opt->name, ""))
-            continue;
-        bool whole = d->opt->name[same] == '\0';
-        // "beside-output" of "--beside-output=1" is another name.
-        if (whole && has_value && strchr("-_", name[same]))
-            continue;
-        begins = begins || whole;
-        if (same <= most)
-            continue;
-        most = same;
-        *near = d->opt->name;
-    }
-    // With a value, the name ends before "=".
-    if (!begins && (has_value || shown == 0)) {
-        *near = NULL;
-        return strlen(name);
-    }
-    if (most < shown / 2)
-        *near = NULL;
-    return most > shown ? most : shown;
-}
-
-void sb_opts_unknown(const struct sb_opts *o, const char *name, bool has_value,
-    struct sb_opts_unknown *u)
-{
-    const char *near;
-    int shown = (int)shown_length(o, name, has_value, &near);
-    bool cut = name[shown] != '\0';
-    char part[sizeof(u->name)];
-
-    if (!cut || !near)
-        near = sb_opts_nearest(o, name);
-    snprintf(part, sizeof(part), "%.*s%s", shown, name, cut ? "..." : "");
-    sb_opts_show(u->name, sizeof(u->name), part);
-    snprintf(u->meant, sizeof(u->meant), "%s%s", near ? near : "",
-        near && cut ? "=..." : "");
-    for (char *p = u->meant; *p; p++) {
-        if (*p == '-' || *p == '_')
-            *p = strchr(name, '_') ? '_' : '-';
-    }
-}
-
-static const char *hint(
-    const struct sb_opts_unknown *u, const char *dashes, char *out, size_t size)
-{
-    out[0] = '\0';
-    if (u->meant[0])
-        snprintf(out, size, " (did you mean %s%s?)", dashes, u->meant);
-    return out;
-}
-
-static void describe(const struct sb_opts *o, const struct sb__opts_setting *s,
-    char *text, size_t size)
-{
-    struct sb_opts_unknown u;
-    char near[128];
-
-    sb_opts_unknown(o, s->name, s->value != NULL, &u);
-    if (s->unshown)
-        snprintf(text, size,
-            "%s: unknown option; a value must be in the line of its option",
-            s->origin);
-    else if (not_accepted(o, s))
-        snprintf(text, size, "%s: --%s is only accepted on the command line",
-            s->origin, s->name);
-    else if (s->source == SB_SRC_ENV)
-        snprintf(text, size, "%s is not an option%s", s->origin,
-            hint(&u, "--", near, sizeof(near)));
-    else
-        snprintf(text, size, "%s: unknown option '%s'%s", s->origin, u.name,
-            hint(&u, "", near, sizeof(near)));
-}
-
-static int unknown(
-    struct sb_opts *o, const struct sb__opts_setting *s, struct sb_err *err)
-{
-    const struct sb__opts_decl *d = sb__opts_lookup(o, s->name);
-    struct sb_opts_unknown u;
-    union sb__opts_value v;
-    char text[512];
-
-    if (s->source == SB_SRC_FILE) {
-        describe(o, s, text, sizeof(text));
-        return sb_err_set(err, SB_EUSAGE, "%s", text);
-    }
-    // apply() does not report an invalid value of an option that a script may
-    // redeclare. No script did, so it is reported now.
-    if (d && sb__opts_value(o, d->opt, s->value, &v, err))
-        return SB_EUSAGE;
-    sb_opts_unknown(o, s->name, s->value != NULL, &u);
-    return sb_err_set(err, SB_EUSAGE, "invalid option: --%s%s", u.name,
-        hint(&u, "--", text, sizeof(text)));
-}
-
-// When a line was applied, the other option in it may not have been declared.
-static int check_lines(const struct sb_opts *o, struct sb_err *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < o->settings.len; i++) {
-        const struct sb__opts_setting *s = o->settings.item[i];
-        const struct sb__opts_decl *d = sb__opts_lookup(o, s->name);
-
-        if (d && s->claimed)
-            rc = opts_one_per_line(o, s, d->opt, err);
-    }
-    return rc;
-}
-
-int sb_opts_check(
-    struct sb_opts *o, void (*warn)(const char *text), struct sb_err *err)
-{
-    const struct sb__opts_setting *first = NULL;
-    char text[512];
-
-    for (size_t i = 0; i < o->settings.len; i++) {
-        const struct sb__opts_setting *s = o->settings.item[i];
-
-        if (s->claimed)
-            continue;
-        if (s->source == SB_SRC_CMDLINE ||
-            (s->source == SB_SRC_FILE && o->strict)) {
-            first = first ? first : s;
-        } else if (warn) {
-            describe(o, s, text, sizeof(text));
-            warn(text);
-        }
-    }
-    if (warn)
-        opts_sections_warn(o, warn);
-    return first ? unknown(o, first, err) : check_lines(o, err);
 }
 
 void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view)

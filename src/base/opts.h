@@ -225,7 +225,7 @@ int sb_opts_parse(struct sb_opts *o, const struct sb_opt *opt,
 
 // Prints the help of one table: its title and its options, without hidden
 // options and without a trailing empty line, in lines that fit the terminal
-// (base/wrap.h). flags: those that an option must have to be printed, or 0. The
+// (sb_wrap()). flags: those that an option must have to be printed, or 0. The
 // table need not be added. Returns whether there was anything to print.
 bool sb_opts_help(const struct sb_opts *o, const struct sb_opt_table *table,
     unsigned flags, FILE *out);
@@ -275,5 +275,12 @@ int sb_opts_undeclared(const struct sb_opts *o, const char *component,
     int (*visit)(void *arg, const char *name, const char *value,
         enum sb_opt_source source, const char *origin),
     void *arg);
+
+// Prints text for people in lines that fit the terminal: from column `at` of a
+// line that is begun, and ends the line. Further lines are indented by `indent`
+// spaces, at most half the width. Lines break at spaces, and where the text has
+// newlines; a word that is longer than a line breaks after a comma if it has
+// one. Characters are those of UTF-8.
+void sb_wrap(FILE *out, size_t at, size_t indent, const char *text);
 
 #endif

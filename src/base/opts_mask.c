@@ -699,16 +699,3 @@ const char *sb_opts_show(char *out, size_t size, const char *text)
     free(shown);
     return out;
 }
-
-const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole)
-{
-    const char *shown = NULL;
-    struct sb_buf b = { 0 };
-
-    if (!*text)
-        return "";
-    if (sb__opts_mask_into(&b, text, whole) == 0)
-        shown = sb__opts_strdup(o, b.data);
-    sb_buf_done(&b);
-    return shown;
-}

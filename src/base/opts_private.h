@@ -43,7 +43,7 @@ struct sb__opts_decl {
     bool warned; // a warning of its use was logged
 };
 
-struct sb__opts_list { // growing array of pointers; opts_mem.c
+struct sb__opts_list { // growing array of pointers
     void **item;
     size_t len, cap;
 };
@@ -66,7 +66,7 @@ struct sb_opts {
     struct sb__opts_list scripts;    // struct sb__opts_script *, by title
     struct sb__opts_list deprecated; // struct sb__opts_decl *, given before
     bool warns;                      // set by sb_opts_warn(): warn at once
-    struct sb__opts_list sections;   // of config files, by opts.c
+    struct sb__opts_list sections;   // of config files, by opts_read.c
     bool sectioned;                  // at least one names a workload
     bool strict; // undeclared settings in a config file are errors
     // Of sb_opts_sections_as(), or NULL.
@@ -84,7 +84,7 @@ union sb__opts_value {
     int e;
 };
 
-// opts_mem.c: allocates zeroed memory that lives as long as the registry, or
+// opts.c: allocates zeroed memory that lives as long as the registry, or
 // returns NULL.
 void *sb__opts_alloc(struct sb_opts *o, size_t size);
 // The same for a copy of len bytes, or of a string; NUL-terminated.
@@ -94,6 +94,16 @@ char *sb__opts_strdup(struct sb_opts *o, const char *text);
 int sb__opts_push(struct sb_opts *o, struct sb__opts_list *list, void *item);
 // Sets the error and returns SB_ENOMEM.
 int sb__opts_no_memory(struct sb_err *err);
+
+// SB_EUSAGE if the line of the file that sets this option also gives another
+// option that is declared by now.
+int sb__opts_one_per_line(const struct sb_opts *o,
+    const struct sb__opts_setting *s, const struct sb_opt *opt,
+    struct sb_err *err);
+// True if the option does not accept settings from this source: the setting
+// counts as not given.
+bool sb__opts_not_accepted(
+    const struct sb_opts *o, const struct sb__opts_setting *s);
 
 // True if the setting is for the option of this name. Environment variables
 // match in any case.
@@ -123,15 +133,8 @@ struct sb__opts_script *sb__opts_script(
     const struct sb_opts *o, const char *title);
 void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view);
 
-// opts.c: starts a section, and adds a setting to the last section started;
-// both copy their arguments. SB_ENOMEM.
-int sb__opts_section(struct sb_opts *o, const char *name, const char *origin,
-    struct sb_err *err);
-int sb__opts_add_to_section(
-    struct sb_opts *o, const struct sb__opts_setting *s, struct sb_err *err);
-
-// opts_parse.c: if "name=" or "--name=" begins at p, returns the name and sets
-// its length. Otherwise returns NULL.
+// If "name=" or "--name=" begins at p, returns the name and sets its length.
+// Otherwise returns NULL.
 const char *sb__opts_option_at(const char *p, size_t *len);
 
 // Copies and keeps the setting, and applies it if its option is declared.
@@ -156,10 +159,8 @@ bool sb__opts_secret(
 size_t sb__opts_secret_part(const char *name, size_t n);
 // Overwrites the secret parts of text in place, or the whole text.
 void sb__opts_overwrite(char *text, bool whole);
-// Returns a copy with secret parts, or the whole text, replaced by "***". An
-// empty text stays empty. NULL if out of memory.
-const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole);
-// The same, added to b. 0 or SB_ENOMEM.
+// Adds text to b with its secret parts, or all of it, replaced by "***". 0 or
+// SB_ENOMEM.
 struct sb_buf;
 int sb__opts_mask_into(struct sb_buf *b, const char *text, bool whole);
 #define SB__OPTS_SPACES " \t\r\n\v\f"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/wrap.h"
+#include "base/opts.h"
 
 const struct sb_cmd *const sb_cmds[] = { &sb_cmd_compare, &sb_cmd_merge,
     &sb_cmd_report, &sb_cmd_show, NULL };
