@@ -17,7 +17,8 @@
 // Tells URLs and connection strings that are well formed from those in which
 // the position of a password is unknown.
 
-#define KEY "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+#define SPACES " \t\r\n\v\f"
+#define KEY    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 // Returns the position of the first of the characters `ends` in p, or the end
 // of the text. A backslash escapes the next character. Any thread.
@@ -58,13 +59,13 @@ static bool is_clean_query(const char *p)
 // assumes: scheme://[user[:password]@]host[:port],.../path?key=value&...
 static bool is_clean_url(const char *text)
 {
-    const char *login = text + strspn(text, SB__OPTS_SPACES), *at, *end;
+    const char *login = text + strspn(text, SPACES), *at, *end;
 
     login += strspn(login, KEY "+");
     if (strncmp(login, "://", 3) != 0)
         return false;
     login += 3;
-    if (strstr(login, "://") || login[strcspn(login, SB__OPTS_SPACES)])
+    if (strstr(login, "://") || login[strcspn(login, SPACES)])
         return false;
     at = memchr(login, '@', strcspn(login, "/?#"));
     if (at && memchr(login, ';', (size_t)(at - login)))
@@ -79,25 +80,25 @@ static bool is_clean_url(const char *text)
 // True if text is a list of "key = value" or "key = 'value'".
 static bool is_clean_list(const char *text)
 {
-    const char *p = text + strspn(text, SB__OPTS_SPACES);
+    const char *p = text + strspn(text, SPACES);
 
     while (*p) {
         size_t key = strspn(p, KEY);
 
-        p += key + strspn(p + key, SB__OPTS_SPACES);
+        p += key + strspn(p + key, SPACES);
         if (key == 0 || *p != '=')
             return false;
         p++;
-        p += strspn(p, SB__OPTS_SPACES);
+        p += strspn(p, SPACES);
         if (*p == '\'') {
             p = opts_value_end(p + 1, "'");
             if (*p != '\'')
                 return false;
             p++;
         } else {
-            p = opts_value_end(p, SB__OPTS_SPACES);
+            p = opts_value_end(p, SPACES);
         }
-        p += strspn(p, SB__OPTS_SPACES);
+        p += strspn(p, SPACES);
     }
     return true;
 }
@@ -298,7 +299,7 @@ static const char *behind(const char *at)
 
 static const char *word_end(const char *p)
 {
-    return opts_value_end(p, SB__OPTS_SPACES);
+    return opts_value_end(p, SPACES);
 }
 
 // A URL may contain spaces if it is the whole text.
@@ -390,7 +391,7 @@ static void hide_named(struct masked *m, bool strings)
 
         if (sign != '=' && sign != ':')
             continue;
-        while (end > m->text && strchr(SB__OPTS_SPACES "'\"", end[-1]))
+        while (end > m->text && strchr(SPACES "'\"", end[-1]))
             end--;
         name = name_before(m->text, end);
         // A user's name precedes a colon.
@@ -407,7 +408,7 @@ static void hide_named(struct masked *m, bool strings)
 // PASSWORD E'P', SET PASSWORD FOR u = 'P'.
 static bool begins_password(const char *p)
 {
-    p += strspn(p, SB__OPTS_SPACES "(");
+    p += strspn(p, SPACES "(");
     if (strncasecmp(p, "FOR", 3) == 0 && isspace((unsigned char)p[3]))
         return true;
     if (*p && strchr("eEnN", *p))

@@ -163,6 +163,5 @@ void sb__opts_overwrite(char *text, bool whole);
 // SB_ENOMEM.
 struct sb_buf;
 int sb__opts_mask_into(struct sb_buf *b, const char *text, bool whole);
-#define SB__OPTS_SPACES " \t\r\n\v\f"
 
 #endif

@@ -294,6 +294,14 @@ struct sb_op_tally *sb_rec_op_tally(const struct sb_rec *r, int op)
     return &r->stats->op[op].tally[r->user];
 }
 
+// As sb_tally_add(), with release: a reader that sees the sum with acquire also
+// sees all that the writer did before.
+static void publish(_Atomic uint64_t *c, uint64_t n)
+{
+    atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
+        memory_order_release);
+}
+
 // count: of times in the histogram. It is published after the histogram, so it
 // never exceeds the number of times in the histogram. NULL: the times are not
 // counted.
@@ -308,7 +316,7 @@ static void record_time(struct sb_hist *h, _Atomic uint64_t *sum,
     sb_tally_add(sum, ns);
     sb_hist_record(h, ns);
     if (count)
-        sb_tally_publish(count, 1);
+        publish(count, 1);
 }
 
 static void record_service(struct sb_rec *r, uint64_t ns)
@@ -344,9 +352,9 @@ static inline void record_op(
     if (rows)
         sb_tally_add(&t->rows, rows);
     if (found == SB_FOUND_ROWS)
-        sb_tally_publish(&t->hits, 1);
+        publish(&t->hits, 1);
     else if (found == SB_FOUND_NOTHING)
-        sb_tally_publish(&t->misses, 1);
+        publish(&t->misses, 1);
 }
 
 void sb__rec_op(

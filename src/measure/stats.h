@@ -87,14 +87,6 @@ static inline void sb_tally_add(_Atomic uint64_t *c, uint64_t n)
         memory_order_relaxed);
 }
 
-// The same with release: a reader that sees the sum with acquire also sees what
-// the writer did before.
-static inline void sb_tally_publish(_Atomic uint64_t *c, uint64_t n)
-{
-    atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
-        memory_order_release);
-}
-
 // The kind that an operation is registered with.
 enum sb_op_kind {
     SB_OP_READ,
