@@ -5,6 +5,67 @@
 #include <math.h>
 #include <string.h>
 
+#include "kit/hash.h"
+#include "kit/rng.h"
+
+// Permutations ----------------------------------------------------------------
+
+// No other stream uses this number, so a key may equal the seed of the run.
+#define STREAM (UINT64_C(1) << 63)
+
+// With fewer bits, there are too few permutations to choose from.
+#define MIN_BITS 8
+
+void sb_scatter_init(struct sb_scatter *s, uint64_t key)
+{
+    struct sb_rng r;
+
+    sb_rng_init(&r, key, STREAM);
+    for (int i = 0; i < SB_SCATTER_ROUNDS; i++) {
+        s->add[i] = sb_rng_next(&r);
+        s->factor[i] = sb_rng_next(&r) | 1;
+    }
+}
+
+// A bijection of the integers of `bits` bits: each step is reversible.
+// Multiplication only affects higher bits; the shift mixes the upper half into
+// the lower.
+static uint64_t permute(const struct sb_scatter *s, uint64_t x, unsigned bits)
+{
+    uint64_t mask = UINT64_MAX >> (64 - bits);
+    unsigned half = (bits + 1) / 2;
+
+    for (int i = 0; i < SB_SCATTER_ROUNDS; i++) {
+        x = ((x + s->add[i]) * s->factor[i]) & mask;
+        x ^= x >> half;
+    }
+    return x;
+}
+
+int64_t sb_scatter(const struct sb_scatter *s, int64_t v, int64_t a, int64_t b)
+{
+    int64_t low = a < b ? a : b, high = a < b ? b : a;
+    uint64_t span = (uint64_t)high - (uint64_t)low;
+    uint64_t x = (uint64_t)v - (uint64_t)low;
+    unsigned bits;
+
+    if (span == 0 || v < low || v > high)
+        return v;
+    bits = 64 - (unsigned)__builtin_clzll(span);
+    if (bits < MIN_BITS)
+        bits = MIN_BITS;
+    // If the result is out of range, permute it again. The cycle of x leads
+    // back to x, which is in the range, so the loop ends, and different values
+    // give different results. Except for short ranges, at least half of the
+    // integers of `bits` bits are in the range.
+    do
+        x = permute(s, x, bits);
+    while (x > span);
+    return (int64_t)((uint64_t)low + x);
+}
+
+// Distributions ---------------------------------------------------------------
+
 static const char *const type_names[] = { "uniform", "gaussian", "special",
     "pareto", "zipfian", NULL };
 _Static_assert(sizeof(type_names) / sizeof(type_names[0]) == SB_DIST_TYPES + 1,
@@ -390,4 +451,82 @@ void sb_dist_alphanumeric(struct sb_rng *r, size_t len, char *out)
         memcpy(out + i, two_of_any + 2 * pool_take(&p, NANY * NANY, 12), 2);
     if (i < len)
         out[i] = two_of_any[2 * pool_take(&p, NANY, 6) * NANY];
+}
+
+// YCSB ------------------------------------------------------------------------
+
+#define THETA SB_YCSB_THETA
+
+// The number of items of the scrambled distribution.
+#define SCRAMBLED_ITEMS (UINT64_C(10000000000) + 1)
+
+// Terms of a sum that are added one by one.
+#define HEAD 32
+
+int64_t sb_ycsb_hash(uint64_t v)
+{
+    uint64_t hash = SB_HASH_START;
+
+    for (int i = 0; i < 8; i++) {
+        hash = sb_hash_byte(hash, (unsigned char)v);
+        v >>= 8;
+    }
+    if (hash >> 63)
+        hash = -hash;
+    // -2^63 has no positive counterpart.
+    return (int64_t)(hash & INT64_MAX);
+}
+
+// After HEAD terms, the formula of Euler and Maclaurin: the integral, half of
+// the two ends, and two corrections. The next one would be less than 1e-11.
+double sb_ycsb_zeta(uint64_t n)
+{
+    uint64_t last = n < HEAD ? n : HEAD;
+    double sum = 0, a = HEAD, b = (double)n, pa, pb;
+
+    for (uint64_t k = 1; k <= last; k++)
+        sum += pow((double)k, -THETA);
+    if (n <= HEAD)
+        return sum;
+    pa = pow(a, -THETA);
+    pb = pow(b, -THETA);
+    sum += (b * pb - a * pa) / (1 - THETA);
+    sum += (pb - pa) / 2;
+    sum += THETA / 12 * (pa / a - pb / b);
+    return sum - THETA * (THETA + 1) * (THETA + 2) / 720 *
+                     (pa / (a * a * a) - pb / (b * b * b));
+}
+
+static void prepare_zipf(struct sb_ycsb_zipf *z, uint64_t n)
+{
+    double zeta2 = 1 + pow(0.5, THETA);
+
+    assert(n > 0);
+    z->n = n;
+    z->zeta = sb_ycsb_zeta(n);
+    z->eta = (1 - pow(2 / (double)n, 1 - THETA)) / (1 - zeta2 / z->zeta);
+}
+
+uint64_t sb_ycsb_zipfian(
+    struct sb_ycsb_zipf *cache, struct sb_rng *r, uint64_t n)
+{
+    double u = sb_rng_double(r), uz, v;
+
+    if (cache->n != n)
+        prepare_zipf(cache, n);
+    uz = u * cache->zeta;
+    if (n == 1 || uz < 1)
+        return 0;
+    if (n == 2 || uz < 1 + pow(0.5, THETA))
+        return 1;
+    v = (double)n * pow(cache->eta * u - cache->eta + 1, 1 / (1 - THETA));
+    return v < (double)(n - 1) ? (uint64_t)v : n - 1;
+}
+
+uint64_t sb_ycsb_scrambled(
+    struct sb_ycsb_zipf *cache, struct sb_rng *r, uint64_t n)
+{
+    uint64_t item = sb_ycsb_zipfian(cache, r, SCRAMBLED_ITEMS);
+
+    return (uint64_t)sb_ycsb_hash(item) % n;
 }

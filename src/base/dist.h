@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Distributions over inclusive ranges [a, b] of 64-bit signed integers, named
-// as in sysbench. Pure.
+// as in sysbench; permutations of ranges; the distributions of YCSB. Pure.
 #ifndef SB_DIST_H
 #define SB_DIST_H
 
@@ -12,7 +12,25 @@
 #include "base/err.h"
 #include "base/option.h"
 #include "kit/rng.h"
-#include "base/scatter.h"
+
+// Permutations of ranges: spread the hot values of a skewed distribution,
+// which are adjacent, over the range.
+
+#define SB_SCATTER_ROUNDS 4
+
+// Read-only after initialization; any thread may use it.
+struct sb_scatter {
+    uint64_t add[SB_SCATTER_ROUNDS];
+    uint64_t factor[SB_SCATTER_ROUNDS]; // odd
+};
+
+// Any key is valid, including 0.
+void sb_scatter_init(struct sb_scatter *s, uint64_t key);
+
+// Returns the value that replaces v. For one key and range this is a bijection
+// of [a, b]; if a > b, the range is [b, a]. Returns v if it is outside of the
+// range. The full int64_t range is allowed.
+int64_t sb_scatter(const struct sb_scatter *s, int64_t v, int64_t a, int64_t b);
 
 enum sb_dist_type {
     SB_DIST_UNIFORM,
@@ -84,5 +102,37 @@ size_t sb_dist_varstring(struct sb_rng *r, size_t min, size_t max, char *out);
 // Fills out with len random digits and letters A-Z and a-z, without a
 // terminator.
 void sb_dist_alphanumeric(struct sb_rng *r, size_t len, char *out);
+
+// The distributions of keys of YCSB, the Yahoo! Cloud Serving Benchmark, and
+// its hash. They use its formulas, so that the same share of the operations
+// uses the most popular keys.
+
+// The exponent of its zipfian distributions.
+#define SB_YCSB_THETA 0.99
+
+// FNV-1a of the 8 bytes of v, the lowest first, as a non-negative number.
+int64_t sb_ycsb_hash(uint64_t v);
+
+// The constants of the last number of items, so that repeated draws from one
+// number are cheap. {0} is empty; belongs to one thread.
+struct sb_ycsb_zipf {
+    uint64_t n; // 0: empty
+    double zeta, eta;
+};
+
+// Returns the sum of k^-theta for k = 1 to n.
+double sb_ycsb_zeta(uint64_t n);
+
+// Returns a number from 0 to n - 1, n > 0, by the method of Gray et al. (1994):
+// 0 is the most frequent. The frequencies of 0 and 1 are exactly zipfian, those
+// of the others approximately.
+uint64_t sb_ycsb_zipfian(
+    struct sb_ycsb_zipf *cache, struct sb_rng *r, uint64_t n);
+
+// Returns a number from 0 to n - 1, n > 0: the hash, modulo n, of a zipfian
+// number below 10^10 + 1. So the popular numbers are spread over the range, and
+// their popularity does not depend on n.
+uint64_t sb_ycsb_scrambled(
+    struct sb_ycsb_zipf *cache, struct sb_rng *r, uint64_t n);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "base/dist.h"
 #include "base/random.ffi.h"
-#include "base/ycsb.h"
 
 #define SB_RANDOM_RANGES 64 // that have counters of their own
 

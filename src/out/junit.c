@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "out/junit.h"
+#include "out/assert.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "out/junit.h"
+#include "out/assert.h"
 
 static void check_limits(struct sb_asserts *a)
 {

@@ -2,7 +2,7 @@
 //
 // tests/cli/limits.t reads documents with an XML parser.
 // Not with tsan: one thread.
-#include "out/junit.h"
+#include "out/assert.h"
 
 #include "check.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Not with tsan: one thread.
-#include "base/scatter.h"
+#include "base/dist.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 // The expected hashes are those of the keys user6284781860667377211 and so on,
 // which YCSB inserts first. The distributions are compared with their formulas
 // by chi-square, and with slightly different ones, which must not fit.
-#include "base/ycsb.h"
+#include "base/dist.h"
 
 #include "check.h"
 #include "check_stat.h"
