@@ -318,57 +318,38 @@ void sb_beside_print(const struct sb_beside_summary *s, FILE *out)
 
 static json_t *command_json(const struct sb_beside_command *c)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set(o, "start",
-                  c->started ? sb_json_number(c->start) : json_null()) &&
-              sb__json_set(
-                  o, "end", c->ended ? sb_json_number(c->end) : json_null()) &&
-              sb__json_set(o, "seconds",
-                  c->ended ? sb_json_number(c->seconds) : json_null()) &&
-              sb__json_set(o, "status",
-                  c->ended && c->status >= 0 ? json_integer(c->status)
-                                             : json_null()) &&
-              sb__json_set(o, "signal",
-                  c->ended && c->signal ? json_integer(c->signal)
-                                        : json_null()) &&
-              sb__json_set(o, "stopped", json_boolean(c->stopped)) &&
-              sb__json_set(o, "cpu_user", sb_json_number(c->cpu_user)) &&
-              sb__json_set(o, "cpu_system", sb_json_number(c->cpu_system)) &&
-              sb__json_set(o, "rss_bytes", sb_json_count(c->rss));
-
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o}", "start",
+        c->started ? sb_json_number(c->start) : json_null(), "end",
+        c->ended ? sb_json_number(c->end) : json_null(), "seconds",
+        c->ended ? sb_json_number(c->seconds) : json_null(), "status",
+        c->ended && c->status >= 0 ? json_integer(c->status) : json_null(),
+        "signal", c->ended && c->signal ? json_integer(c->signal) : json_null(),
+        "stopped", c->stopped, "cpu_user", sb_json_number(c->cpu_user),
+        "cpu_system", sb_json_number(c->cpu_system), "rss_bytes",
+        sb_json_count(c->rss));
 }
 
 static json_t *column_json(const struct sb_beside_column *c)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set(o, "intervals", sb_json_number(c->intervals)) &&
-              sb__json_set(o, "seconds", sb_json_number(c->seconds)) &&
-              sb__json_set(o, "events", sb_json_number(c->events)) &&
-              sb__json_set(o, "errors", sb_json_number(c->errors)) &&
-              sb__json_set(o, "latency_avg_ms",
-                  sb_json_number(c->value[SB_BESIDE_AVG])) &&
-              sb__json_set(o, "latency_pct_ms",
-                  sb_json_number(c->value[SB_BESIDE_PCT])) &&
-              sb__json_set(o, "latency_max_ms", sb_json_number(c->max));
-
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "intervals",
+        sb_json_number(c->intervals), "seconds", sb_json_number(c->seconds),
+        "events", sb_json_number(c->events), "errors",
+        sb_json_number(c->errors), "latency_avg_ms",
+        sb_json_number(c->value[SB_BESIDE_AVG]), "latency_pct_ms",
+        sb_json_number(c->value[SB_BESIDE_PCT]), "latency_max_ms",
+        sb_json_number(c->max));
 }
 
 static json_t *difference_json(const struct sb_beside_difference *d)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set(o, "value", sb_json_number(d->value)) &&
-              sb__json_set(o, "low", sb_json_number(d->low)) &&
-              sb__json_set(o, "high", sb_json_number(d->high));
-
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:o,s:o}", "value", sb_json_number(d->value), "low",
+        sb_json_number(d->low), "high", sb_json_number(d->high));
 }
 
 static json_t *differences_json(const struct sb_beside_summary *s)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set(o, "to", json_string(phase_names[s->base]));
+    json_t *o = json_pack("{s:s}", "to", phase_names[s->base]);
+    bool ok = o != NULL;
 
     for (unsigned k = 0; ok && k < SB_BESIDE_VALUES; k++)
         ok = sb__json_set(
@@ -379,14 +360,12 @@ static json_t *differences_json(const struct sb_beside_summary *s)
 json_t *sb_beside_json(const struct sb_beside_figures *f)
 {
     struct sb_beside_summary s;
-    json_t *o = json_object();
-
     sb_beside_summarize(f, &s);
-    bool ok = sb__json_set(o, "name", sb_json_text(s.name)) &&
-              sb__json_set(o, "percentile", sb_json_number(s.pct)) &&
-              sb__json_set(o, "command", command_json(&s.command)) &&
-              sb__json_set(o, "alone",
-                  s.tried_alone ? command_json(&s.alone) : json_null());
+    json_t *o = json_pack("{s:o,s:o,s:o,s:o}", "name", sb_json_text(s.name),
+        "percentile", sb_json_number(s.pct), "command",
+        command_json(&s.command), "alone",
+        s.tried_alone ? command_json(&s.alone) : json_null());
+    bool ok = o != NULL;
 
     for (unsigned i = 0; ok && i < SB_BESIDE_PHASES; i++)
         ok = sb__json_set(o, phase_names[i], column_json(&s.column[i]));

@@ -74,18 +74,13 @@ static json_t *json_histogram(const struct sb_hist_snap *h)
 static json_t *json_latency_figures(const char *kind,
     const struct sb_hist_snap *h, uint64_t min, uint64_t sum, uint64_t max)
 {
-    json_t *o = json_object();
     uint64_t n = h->total;
-    bool ok = sb__json_set_text(o, "kind", kind) &&
-              sb__json_set_count(o, "count", n) &&
-              sb__json_set(o, "min", n ? sb_json_count(min) : json_null()) &&
-              sb__json_set(o, "avg",
-                  n ? sb_json_number((double)sum / (double)n) : json_null()) &&
-              sb__json_set(o, "max", n ? sb_json_count(max) : json_null()) &&
-              sb__json_set_count(o, "sum", sum) &&
-              sb__json_set(o, "percentiles", percentile_object(h, max));
 
-    return sb__json_complete(o, ok);
+    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "kind", kind, "count",
+        sb_json_count(n), "min", n ? sb_json_count(min) : json_null(), "avg",
+        n ? sb_json_number((double)sum / (double)n) : json_null(), "max",
+        n ? sb_json_count(max) : json_null(), "sum", sb_json_count(sum),
+        "percentiles", percentile_object(h, max));
 }
 
 json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
@@ -101,11 +96,11 @@ json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
 static json_t *json_counters(const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
-    json_t *o = json_object();
-    bool ok = sb__json_set_count(o, "scheduled", s->scheduled) &&
-              sb__json_set_count(o, "skipped", s->skipped) &&
-              sb__json_set_count(o, "unfinished", s->unfinished) &&
-              sb__json_set_count(o, "queue", r->queue);
+    json_t *o = json_pack("{s:o,s:o,s:o,s:o}", "scheduled",
+        sb_json_count(s->scheduled), "skipped", sb_json_count(s->skipped),
+        "unfinished", sb_json_count(s->unfinished), "queue",
+        sb_json_count(r->queue));
+    bool ok = o != NULL;
 
 #define X(name) ok = ok && sb__json_set_count(o, #name, s->c.name);
     SB_COUNTER_MAP(X)
@@ -164,11 +159,10 @@ static json_t *metric(
         [SB_METRIC_GAUGE] = "gauge",
         [SB_METRIC_DISTRIBUTION] = "distribution",
         [SB_METRIC_REST] = "counter" };
-    json_t *o = json_object();
-    bool ok = sb__json_set(o, "name", sb_json_text(def->name)) &&
-              sb__json_set(o, "kind", json_string(kinds[m->kind])) &&
-              sb__json_set(o, "unit", sb_json_text(def->unit)) &&
-              sb__json_set(o, "help", sb_json_text(def->help));
+    json_t *o = json_pack("{s:o,s:s,s:o,s:o}", "name", sb_json_text(def->name),
+        "kind", kinds[m->kind], "unit", sb_json_text(def->unit), "help",
+        sb_json_text(def->help));
+    bool ok = o != NULL;
 
     if (ok && m->kind == SB_METRIC_DISTRIBUTION)
         ok = set_distribution(o, m);
@@ -215,20 +209,14 @@ static json_t *latency(const struct sb_rank_figures *f)
 
 static json_t *rank(const struct sb_rank_figures *f, unsigned number)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set(o, "rank", sb_json_count(number)) &&
-              sb__json_set(o, "host", sb_json_text(f->host)) &&
-              sb__json_set(o, "lost", json_boolean(f->lost)) &&
-              sb__json_set(o, "threads", sb_json_count(f->users)) &&
-              sb__json_set(o, "events", sb_json_count(f->events)) &&
-              sb__json_set(o, "failed_events", sb_json_count(f->failed)) &&
-              sb__json_set(o, "latency", f->lost ? json_null() : latency(f)) &&
-              sb__json_set(o, "cpu_seconds", sb_json_number(f->cpu_s)) &&
-              sb__json_set(o, "processors", sb_json_count(f->processors)) &&
-              sb__json_set(o, "clock_offset", ms((double)f->offset_ns)) &&
-              sb__json_set(o, "clock_error", ms((double)f->error_ns));
-
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "rank",
+        sb_json_count(number), "host", sb_json_text(f->host), "lost", f->lost,
+        "threads", sb_json_count(f->users), "events", sb_json_count(f->events),
+        "failed_events", sb_json_count(f->failed), "latency",
+        f->lost ? json_null() : latency(f), "cpu_seconds",
+        sb_json_number(f->cpu_s), "processors", sb_json_count(f->processors),
+        "clock_offset", ms((double)f->offset_ns), "clock_error",
+        ms((double)f->error_ns));
 }
 
 static json_t *ranks(const struct sb_report *whole)
@@ -256,13 +244,10 @@ json_t *sb_json_division(const struct sb_rank_figures *f, unsigned n)
 
     if (!sb_division_of(&d, f, n))
         return json_null();
-    json_t *o = json_object();
-    bool ok = sb__json_set(o, "load", sb_json_number(d.load)) &&
-              sb__json_set(o, "wait", ms(d.wait)) &&
-              sb__json_set(o, "wait_undivided", ms(d.wait_undivided)) &&
-              sb__json_set(o, "cost", ms(d.cost));
 
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:o,s:o,s:o}", "load", sb_json_number(d.load),
+        "wait", ms(d.wait), "wait_undivided", ms(d.wait_undivided), "cost",
+        ms(d.cost));
 }
 
 // Sets the members with the figures of the ranks. False: out of memory.
@@ -290,16 +275,12 @@ static json_t *range(double from, double to)
 static json_t *workload(
     const struct sb_report *r, const struct sb_snap_op *op, const char *name)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set(o, "name", sb_json_text(name)) &&
-              sb__json_set(o, "errors", sb_json_count(op->errors)) &&
-              sb__json_set(o, "failed", sb_json_count(op->failed)) &&
-              sb__json_set(o, "restarts", sb_json_count(op->restarts)) &&
-              sb__json_set(o, "latency",
-                  sb_json_latency(json_latency_kind(r), &op->hist, op->min,
-                      op->ns, op->max));
-
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "name", sb_json_text(name),
+        "errors", sb_json_count(op->errors), "failed",
+        sb_json_count(op->failed), "restarts", sb_json_count(op->restarts),
+        "latency",
+        sb_json_latency(
+            json_latency_kind(r), &op->hist, op->min, op->ns, op->max));
 }
 
 // The workloads of a mix that did something in the stage.
@@ -374,17 +355,11 @@ static bool set_number(json_t *o, const char *name, double value)
 
 static json_t *trial_value(const struct sb_search_trial *t)
 {
-    json_t *o = json_object();
-    bool ok = set_number(o, "rate", t->rate) &&
-              set_number(o, "value", t->value) &&
-              sb__json_set(o, "kept", json_boolean(t->kept)) &&
-              sb__json_set(o, "queue_grew", json_boolean(t->grew)) &&
-              sb__json_set(o, "missed",
-                  t->missed == SB_SEARCH_NONE
-                      ? json_null()
-                      : json_integer((json_int_t)t->missed));
-
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:o,s:b,s:b,s:o}", "rate", sb_json_number(t->rate),
+        "value", sb_json_number(t->value), "kept", t->kept, "queue_grew",
+        t->grew, "missed",
+        t->missed == SB_SEARCH_NONE ? json_null()
+                                    : json_integer((json_int_t)t->missed));
 }
 
 static json_t *trial_list(const struct sb_rate_search *f)
@@ -420,10 +395,11 @@ static bool set_search(json_t *o, const struct sb_rate_search *f)
 // How the run found its rate: the member "search".
 static json_t *json_search(const struct sb_rate_search *f)
 {
-    json_t *o = json_object();
-    bool ok = set_number(o, "percent", f->percent > 0 ? f->percent : NAN) &&
-              set_number(o, "maximum", f->max > 0 ? f->max : NAN) &&
-              set_number(o, "rate", f->rate > 0 ? f->rate : NAN);
+    json_t *o = json_pack("{s:o,s:o,s:o}", "percent",
+        sb_json_number(f->percent > 0 ? f->percent : NAN), "maximum",
+        sb_json_number(f->max > 0 ? f->max : NAN), "rate",
+        sb_json_number(f->rate > 0 ? f->rate : NAN));
+    bool ok = o != NULL;
 
     if (ok && f->limit)
         ok = set_search(o, f);
@@ -434,13 +410,9 @@ static json_t *json_search(const struct sb_rate_search *f)
 
 json_t *sb_json_program(const struct sb_facts *f)
 {
-    json_t *p = json_object();
-    bool ok = sb__json_set_text(p, "name", "sysbench") &&
-              sb__json_set_text(p, "version", f->version) &&
-              sb__json_set_text(p, "luajit", f->luajit) &&
-              sb__json_set_text(p, "compiler", __VERSION__);
-
-    return sb__json_complete(p, ok);
+    return json_pack("{s:s,s:o,s:o,s:s}", "name", "sysbench", "version",
+        sb_json_text(f->version), "luajit", sb_json_text(f->luajit), "compiler",
+        __VERSION__);
 }
 
 static json_t *host(const struct sb_host_facts *h)
@@ -474,14 +446,12 @@ static json_t *fact_object(const struct sb_fact *fact, unsigned n)
 
 static json_t *database(const struct sb_database_facts *d)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set_text(o, "driver", d->driver) &&
-              sb__json_set_text(o, "client", d->client) &&
-              sb__json_set_text(o, "server", d->server) &&
-              sb__json_set_text(o, "address", d->address) &&
-              sb__json_set(o, "bypass", json_boolean(d->bypass)) &&
-              sb__json_set(o, "documents", json_boolean(d->documents)) &&
-              sb__json_set(o, "totals_late", sb_json_number(d->totals_late_s));
+    json_t *o = json_pack("{s:o,s:o,s:o,s:o,s:b,s:b,s:o}", "driver",
+        sb_json_text(d->driver), "client", sb_json_text(d->client), "server",
+        sb_json_text(d->server), "address", sb_json_text(d->address), "bypass",
+        d->bypass, "documents", d->documents, "totals_late",
+        sb_json_number(d->totals_late_s));
+    bool ok = o != NULL;
 
     ok = sb__json_set(o, "settings", fact_object(d->settings, d->nsettings)) &&
          ok;
@@ -538,19 +508,14 @@ static int add_option(void *arg, const struct sb_opt_view *view)
         [SB_SRC_ENV] = "environment",
         [SB_SRC_CMDLINE] = "command line",
     };
-    json_t *a = arg, *o = json_object();
-    bool ok = sb__json_set_text(o, "name", view->opt->name) &&
-              sb__json_set_text(o, "value", view->text) &&
-              sb__json_set_text(o, "source", sources[view->source]) &&
-              sb__json_set_text(o, "origin", view->origin);
-
     // An alias shows its target, which is listed itself.
-    if (view->opt->alias_of) {
-        json_decref(o);
+    if (view->opt->alias_of)
         return 0;
-    }
-    o = sb__json_complete(o, ok);
-    return o && sb__json_append(a, o) ? 0 : SB_ENOMEM;
+    json_t *o = json_pack("{s:o,s:o,s:s,s:o}", "name",
+        sb_json_text(view->opt->name), "value", sb_json_text(view->text),
+        "source", sources[view->source], "origin", sb_json_text(view->origin));
+
+    return sb__json_append(arg, o) ? 0 : SB_ENOMEM;
 }
 
 static json_t *options(const struct sb_opts *opts)
@@ -585,14 +550,10 @@ static bool set_swept(json_t *o, const struct sb_facts *f)
 // The part of this process in a run of several.
 static json_t *rank_object(const struct sb_share *s)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set_count(o, "rank", s->rank) &&
-              sb__json_set_count(o, "ranks", s->ranks) &&
-              sb__json_set_count(o, "first_user", s->first) &&
-              sb__json_set_count(o, "users", s->users) &&
-              sb__json_set_count(o, "total_users", s->total);
-
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "rank", sb_json_count(s->rank),
+        "ranks", sb_json_count(s->ranks), "first_user", sb_json_count(s->first),
+        "users", sb_json_count(s->users), "total_users",
+        sb_json_count(s->total));
 }
 
 // Each member is null if every user has a thread. The texts are also null if
@@ -650,11 +611,10 @@ json_t *sb_json_facts(const struct sb_facts *f)
 
 json_t *sb_json_outcome(const struct sb_outcome *o, double seconds)
 {
-    json_t *end = json_object();
-    bool ok = sb__json_set_text(end, "reason", o->reason) &&
-              sb__json_set(end, "status", json_integer(o->status)) &&
-              sb__json_set(end, "seconds", sb_json_number(seconds)) &&
-              sb__json_set_text(end, "failure", o->failure);
+    json_t *end = json_pack("{s:o,s:i,s:o,s:o}", "reason",
+        sb_json_text(o->reason), "status", o->status, "seconds",
+        sb_json_number(seconds), "failure", sb_json_text(o->failure));
+    bool ok = end != NULL;
 
     if (ok && o->limit)
         ok = sb__json_set_text(end, "limit", o->limit);
@@ -677,13 +637,10 @@ static json_t *numbers(const uint64_t *v, unsigned n)
 
 static json_t *users(const struct sb_snap *s)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set(o, "events", numbers(s->user_events, s->users)) &&
-              sb__json_set(o, "service_ns", numbers(s->user_ns, s->users)) &&
-              sb__json_set(o, "min_ns", numbers(s->user_min, s->users)) &&
-              sb__json_set(o, "max_ns", numbers(s->user_max, s->users));
-
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:o,s:o,s:o}", "events",
+        numbers(s->user_events, s->users), "service_ns",
+        numbers(s->user_ns, s->users), "min_ns", numbers(s->user_min, s->users),
+        "max_ns", numbers(s->user_max, s->users));
 }
 
 static json_t *operation(
@@ -702,16 +659,12 @@ static json_t *operation(
     // Those of a mix: whole events.
     bool workload = of->kind == SB_OP_WORKLOAD;
     const char *times = workload ? json_latency_kind(r) : "service";
-    json_t *o = json_object();
-    bool ok = sb__json_set_text(o, "name", of->name) &&
-              sb__json_set_text(o, "kind", kinds[of->kind]) &&
-              sb__json_set_count(o, "errors", op->errors) &&
-              sb__json_set_count(o, "hits", op->hits) &&
-              sb__json_set_count(o, "misses", op->misses) &&
-              sb__json_set_count(o, "rows", op->rows) &&
-              sb__json_set(o, "latency",
-                  json_latency_figures(
-                      times, &op->hist, op->min, op->ns, op->max));
+    json_t *o = json_pack("{s:o,s:s,s:o,s:o,s:o,s:o,s:o}", "name",
+        sb_json_text(of->name), "kind", kinds[of->kind], "errors",
+        sb_json_count(op->errors), "hits", sb_json_count(op->hits), "misses",
+        sb_json_count(op->misses), "rows", sb_json_count(op->rows), "latency",
+        json_latency_figures(times, &op->hist, op->min, op->ns, op->max));
+    bool ok = o != NULL;
 
     if (with_histogram)
         ok = ok && sb__json_set(json_object_get(o, "latency"), "histogram",
@@ -739,17 +692,12 @@ static json_t *operations(const struct sb_report *r, bool with_histograms)
 
 static json_t *error(const struct sb_snap_code *c, uint64_t start_ns)
 {
-    json_t *o = json_object();
     uint64_t first = c->first_ns > start_ns ? c->first_ns - start_ns : 0;
-    bool ok = sb__json_set_text(o, "driver", c->driver) &&
-              sb__json_set(o, "code", json_integer(c->native)) &&
-              sb__json_set_text(o, "state", c->state) &&
-              sb__json_set_count(o, "count", c->count) &&
-              sb__json_set(
-                  o, "first_seen", sb_json_number((double)first / 1e9)) &&
-              sb__json_set_text(o, "sample", c->sample);
 
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:i,s:o,s:o,s:o,s:o}", "driver",
+        sb_json_text(c->driver), "code", c->native, "state",
+        sb_json_text(c->state), "count", sb_json_count(c->count), "first_seen",
+        sb_json_number((double)first / 1e9), "sample", sb_json_text(c->sample));
 }
 
 static json_t *errors(const struct sb_report *r)
@@ -765,16 +713,12 @@ static json_t *errors(const struct sb_report *r)
 // The members that the totals of the live view share with the final ones.
 static json_t *common_totals(const struct sb_report *r, bool with_histograms)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set(o, "counters", json_counters(r)) &&
-              sb__json_set(o, "latency",
-                  sb_json_latency(json_latency_kind(r), r->latency, r->lat_min,
-                      r->lat_sum, r->lat_max)) &&
-              sb__json_set(o, "operations", operations(r, with_histograms)) &&
-              sb__json_set(o, "errors", errors(r)) &&
-              sb__json_set(o, "metrics", json_metrics(r));
-
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "counters", json_counters(r),
+        "latency",
+        sb_json_latency(json_latency_kind(r), r->latency, r->lat_min,
+            r->lat_sum, r->lat_max),
+        "operations", operations(r, with_histograms), "errors", errors(r),
+        "metrics", json_metrics(r));
 }
 
 json_t *sb_json_live_totals(const struct sb_report *r)
@@ -813,13 +757,11 @@ json_t *sb_json_totals(const struct sb_report *r)
 
 static json_t *limit(const struct sb_limit *l)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set_text(o, "limit", l->text) &&
-              sb__json_set(o, "value",
-                  l->verdict.known ? sb_json_number(l->verdict.value)
-                                   : json_null()) &&
-              sb__json_set_text(o, "unit", sb_assert_unit(l)) &&
-              sb__json_set(o, "passed", json_boolean(l->verdict.passed));
+    json_t *o = json_pack("{s:o,s:o,s:o,s:b}", "limit", sb_json_text(l->text),
+        "value",
+        l->verdict.known ? sb_json_number(l->verdict.value) : json_null(),
+        "unit", sb_json_text(sb_assert_unit(l)), "passed", l->verdict.passed);
+    bool ok = o != NULL;
 
     if (ok && *l->verdict.why)
         ok = sb__json_set_text(o, "why", l->verdict.why);
@@ -845,13 +787,11 @@ json_t *sb_json_columns(const struct sb_series *s)
 
     for (unsigned i = 0; ok && i < s->ncols; i++) {
         const struct sb_column *c = &s->col[i];
-        json_t *o = json_object();
-        bool set_all = sb__json_set_text(o, "group", c->group) &&
-                       sb__json_set_text(o, "name", c->name) &&
-                       sb__json_set_text(o, "figure", c->figure) &&
-                       sb__json_set_text(o, "unit", c->unit);
 
-        ok = sb__json_append(a, sb__json_complete(o, set_all));
+        ok = sb__json_append(
+            a, json_pack("{s:o,s:o,s:o,s:o}", "group", sb_json_text(c->group),
+                   "name", sb_json_text(c->name), "figure",
+                   sb_json_text(c->figure), "unit", sb_json_text(c->unit)));
     }
     return sb__json_complete(a, ok);
 }
@@ -903,12 +843,8 @@ json_t *sb_json_row(const struct sb_series *s)
 
 static json_t *mark(double time, const char *kind, const char *text)
 {
-    json_t *o = json_object();
-    bool ok = sb__json_set(o, "time", sb_json_number(time)) &&
-              sb__json_set(o, "kind", json_string(kind)) &&
-              sb__json_set(o, "text", sb_json_text(text));
-
-    return sb__json_complete(o, ok);
+    return json_pack("{s:o,s:s,s:o}", "time", sb_json_number(time), "kind",
+        kind, "text", sb_json_text(text));
 }
 
 // The kinds of stretches, and what happened in them.

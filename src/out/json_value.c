@@ -13,7 +13,7 @@
 
 json_t *sb_json_text(const char *text)
 {
-    json_t *value = json_string(text);
+    json_t *value = text ? json_string(text) : json_null();
 
     if (value)
         return value;
@@ -54,7 +54,7 @@ bool sb__json_set(json_t *object, const char *name, json_t *value)
 
 bool sb__json_set_text(json_t *object, const char *name, const char *text)
 {
-    return sb__json_set(object, name, text ? sb_json_text(text) : json_null());
+    return sb__json_set(object, name, sb_json_text(text));
 }
 
 bool sb__json_set_count(json_t *object, const char *name, uint64_t n)

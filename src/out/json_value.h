@@ -13,8 +13,8 @@
 // How numbers and members are written.
 #define SB_JSON_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
-// Returns a string; bytes that are not UTF-8 are replaced, so it never fails
-// but for lack of memory.
+// Returns a string, or null for NULL; bytes that are not UTF-8 are replaced, so
+// it never fails but for lack of memory.
 json_t *sb_json_text(const char *text);
 // Integers beyond 2^53 become strings, which no reader rounds.
 json_t *sb_json_count(uint64_t n);
@@ -22,7 +22,7 @@ json_t *sb_json_count(uint64_t n);
 json_t *sb_json_number(double value);
 
 // Set a member or append to an array, which may be NULL; false if out of
-// memory. They take the reference. text: NULL becomes null.
+// memory. They take the reference.
 bool sb__json_set(json_t *object, const char *name, json_t *value);
 bool sb__json_set_text(json_t *object, const char *name, const char *text);
 bool sb__json_set_count(json_t *object, const char *name, uint64_t n);

@@ -47,6 +47,22 @@ static int result_count(
     return 0;
 }
 
+// A member that is a count, and where it is stored.
+struct count {
+    const char *name; // NULL: end of a list
+    uint64_t *n;
+};
+
+static int result_counts(
+    const json_t *o, const struct count *list, struct sb_err *err)
+{
+    int rc = 0;
+
+    for (; rc == 0 && list->name; list++)
+        rc = result_count(o, list->name, list->n, err);
+    return rc;
+}
+
 static int read_bucket(
     struct sb_hist_snap *h, const json_t *triple, struct sb_err *err)
 {
@@ -360,33 +376,24 @@ struct times {
 static int read_times(
     const json_t *o, const struct times *t, struct sb_err *err)
 {
+    const struct count counts[] = { { "min", t->min }, { "max", t->max },
+        { "sum", t->sum }, { NULL, NULL } };
     uint64_t count; // the histogram has it
-    int rc = result_count(o, "min", t->min, err);
+    int rc = result_counts(o, counts, err);
 
-    if (rc == 0)
-        rc = result_count(o, "max", t->max, err);
-    if (rc == 0)
-        rc = result_count(o, "sum", t->sum, err);
     return rc ? rc : result_buckets(o, t->hist, &count, err);
 }
 
 static int read_counters(
     struct sb_snap *s, const json_t *counters, struct sb_err *err)
 {
-    int rc = result_count(counters, "scheduled", &s->scheduled, err);
-
-    if (rc == 0)
-        rc = result_count(counters, "skipped", &s->skipped, err);
-    if (rc == 0)
-        rc = result_count(counters, "unfinished", &s->unfinished, err);
-    if (rc == 0)
-        rc = result_count(counters, "queue", &s->queue, err);
-#define X(name)  \
-    if (rc == 0) \
-        rc = result_count(counters, #name, &s->c.name, err);
-    SB_COUNTER_MAP(X)
+#define X(name) { #name, &s->c.name },
+    const struct count counts[] = { { "scheduled", &s->scheduled },
+        { "skipped", &s->skipped }, { "unfinished", &s->unfinished },
+        { "queue", &s->queue }, SB_COUNTER_MAP(X){ NULL, NULL } };
 #undef X
-    return rc;
+
+    return result_counts(counters, counts, err);
 }
 
 static int read_latencies(
@@ -469,6 +476,10 @@ static int read_operation(
     int n = sb_stats_op(r->stats, name ? name : "", kind_of(op));
     struct sb_snap_op *o = &r->snap.op[n];
     const struct times t = { &o->min, &o->max, &o->ns, &o->hist };
+    const struct count counts[] = { { "errors", &o->errors },
+        { "hits", &o->hits }, { "misses", &o->misses }, { "rows", &o->rows },
+        { "failed", &o->failed }, { "restarts", &o->restarts },
+        { NULL, NULL } };
     int rc;
 
     assert(n >= 0 && n < SB_OPS_MAX); // others are SB_OPS_REST
@@ -476,17 +487,7 @@ static int read_operation(
     if ((unsigned)n >= r->snap.nops)
         r->snap.nops = (unsigned)n + 1;
     if (rc == 0)
-        rc = result_count(op, "errors", &o->errors, err);
-    if (rc == 0)
-        rc = result_count(op, "hits", &o->hits, err);
-    if (rc == 0)
-        rc = result_count(op, "misses", &o->misses, err);
-    if (rc == 0)
-        rc = result_count(op, "rows", &o->rows, err);
-    if (rc == 0)
-        rc = result_count(op, "failed", &o->failed, err);
-    if (rc == 0)
-        rc = result_count(op, "restarts", &o->restarts, err);
+        rc = result_counts(op, counts, err);
     return rc ? rc : read_times(latency, &t, err);
 }
 
@@ -515,7 +516,7 @@ static int read_errors(struct sb_result_run *r, struct sb_err *err)
         copy_text(c->driver, sizeof(c->driver), o, "driver");
         copy_text(c->state, sizeof(c->state), o, "state");
         copy_text(c->sample, sizeof(c->sample), o, "sample");
-        double first = json_number_value(json_object_get(o, "first_seen"));
+        double first = number_of(o, "first_seen");
         if (first > 0 && first < 1e9)
             c->first_ns = (uint64_t)llround(first * 1e9);
         rc = result_count(o, "count", &c->count, err);
@@ -531,7 +532,7 @@ static double run_seconds(const struct sb_result_run *r, const json_t *end)
     size_t n = r->intervals.nrows;
 
     if (json_is_object(end) || n == 0)
-        return json_number_value(json_object_get(end, "seconds"));
+        return number_of(end, "seconds");
     return sb_result_value(r, n - 1, sb_result_column(r, "run", "", "time"));
 }
 
@@ -601,16 +602,15 @@ static int read_workloads(const struct sb_result_run *r, struct sb_snap *s,
             r, json_string_value(json_object_get(o, "name")));
         struct sb_snap_op *op = &s->op[n];
         const struct times t = { &op->min, &op->max, &op->ns, &op->hist };
+        const struct count counts[] = { { "errors", &op->errors },
+            { "failed", &op->failed }, { "restarts", &op->restarts },
+            { NULL, NULL } };
 
         if (n == s->nops || op->hist.total > 0)
             continue;
         rc = result_count(latency, "count", &op->count, err);
         if (rc == 0)
-            rc = result_count(o, "errors", &op->errors, err);
-        if (rc == 0)
-            rc = result_count(o, "failed", &op->failed, err);
-        if (rc == 0)
-            rc = result_count(o, "restarts", &op->restarts, err);
+            rc = result_counts(o, counts, err);
         if (rc == 0)
             rc = read_times(latency, &t, err);
     }
@@ -627,8 +627,8 @@ static int read_stage(struct sb_result_run *r, unsigned i, const json_t *o,
         &r->stage_snap[i].response_max, &r->stage_snap[i].c.response_ns,
         &r->stage_snap[i].response };
     const char *name = json_string_value(json_object_get(o, "name"));
-    double start = json_number_value(json_object_get(o, "start"));
-    double seconds = json_number_value(json_object_get(o, "seconds"));
+    double start = number_of(o, "start");
+    double seconds = number_of(o, "seconds");
     struct sb_report *p = &r->stage[i];
     double users[2];
     int rc = read_counters(
@@ -681,18 +681,17 @@ static void read_rank(struct sb_rank_figures *f, const json_t *o)
 
     copy_text(f->host, sizeof(f->host), o, "host");
     f->lost = json_is_true(json_object_get(o, "lost"));
-    f->users = users_of(json_number_value(json_object_get(o, "threads")));
-    f->mean = json_number_value(json_object_get(latency, "mean")) * 1e6;
-    f->max = json_number_value(json_object_get(latency, "max")) * 1e6;
+    f->users = users_of(number_of(o, "threads"));
+    f->mean = number_of(latency, "mean") * 1e6;
+    f->max = number_of(latency, "max") * 1e6;
     for (unsigned i = 0; i < SB_RANK_PERCENTILES; i++) {
         char name[32];
 
         snprintf(name, sizeof(name), "%g", sb_rank_percentiles[i]);
-        f->percentile[i] = json_number_value(json_object_get(list, name)) * 1e6;
+        f->percentile[i] = number_of(list, name) * 1e6;
     }
-    f->cpu_s = json_number_value(json_object_get(o, "cpu_seconds"));
-    f->processors = users_of(
-        json_number_value(json_object_get(o, "processors")));
+    f->cpu_s = number_of(o, "cpu_seconds");
+    f->processors = users_of(number_of(o, "processors"));
 }
 
 static int read_ranks(struct sb_result_run *r, struct sb_err *err)
