@@ -68,7 +68,9 @@ int sb__meter_snap_take(struct sb_meter *m, struct sb_snap *s,
     return 0;
 }
 
-uint64_t sb__meter_snap_pending(
+// Returns the number of arrivals of the measured part that were due by `until`
+// and not started: no user took them, or the run was over when one did.
+static uint64_t meter_snap_pending(
     struct sb_meter *m, uint64_t until, const struct sb_snap *s)
 {
     struct sb_run *run = m->run;
@@ -138,7 +140,10 @@ static void add_search(struct sb_meter *m, struct sb_report *r)
         f->kept = m->run->l->judge(m->run->l->data, r, &f->value, &missed);
 }
 
-void sb__meter_report_cumulative(struct sb_meter *m, struct sb_snap *s,
+// Reports what has happened since the last checkpoint: diff, which ends at s.
+// s becomes the start of the next checkpoint. failure: for a final report, why
+// the run failed.
+static void meter_report_cumulative(struct sb_meter *m, struct sb_snap *s,
     const struct sb_snap *diff,
     void (*tell)(void *data, const struct sb_report *r), bool final,
     const char *failure)
@@ -167,7 +172,8 @@ void sb__meter_report_cumulative(struct sb_meter *m, struct sb_snap *s,
     memset(s, 0, sizeof(*s));
 }
 
-void sb__meter_check_printed(struct sb_meter *m, const struct sb_snap *diff)
+// Inconsistent figures fail the run at its end.
+static void meter_check_printed(struct sb_meter *m, const struct sb_snap *diff)
 {
     if (!m->broken.code)
         sb_snap_check_printed(diff, m->run->open_loop, &m->broken);
@@ -194,7 +200,11 @@ static int check_failed(const struct sb_run_opts *o,
         failed, n, sb_units_percent(text, percent, 100), o->max_failed);
 }
 
-void sb__meter_check_success(struct sb_meter *m, const struct sb_snap *s,
+// Decides whether the run was successful, from the figures of the whole run,
+// s, and those to be printed, diff. left: arrivals that were due and not
+// started. Figures of users that are still busy may change, so they are not
+// checked.
+static void meter_check_success(struct sb_meter *m, const struct sb_snap *s,
     const struct sb_snap *diff, uint64_t left, bool all_ended,
     struct sb_run_result *res)
 {
@@ -204,7 +214,7 @@ void sb__meter_check_success(struct sb_meter *m, const struct sb_snap *s,
     if (res->err.code)
         return;
     if (all_ended)
-        sb__meter_check_printed(m, diff);
+        meter_check_printed(m, diff);
     if (all_ended && !m->broken.code && m->phase == SB_PHASE_MEASURED)
         sb_snap_check(s, sb__run_report_names(run, m->phase), left, &m->broken);
     rc = m->broken.code;
@@ -241,7 +251,8 @@ static uint64_t end_of_stage(const struct sb_meter *m)
                                           : UINT64_MAX;
 }
 
-void sb__meter_stages_start(struct sb_meter *m)
+// Called when the measured part begins.
+static void meter_stages_start(struct sb_meter *m)
 {
     if (!m->run->staged)
         return;
@@ -251,7 +262,7 @@ void sb__meter_stages_start(struct sb_meter *m)
     m->stage_diff = calloc(stages_of(m)->n, sizeof(*m->stage_diff));
 }
 
-void sb__meter_stages_done(struct sb_meter *m)
+static void meter_stages_done(struct sb_meter *m)
 {
     for (unsigned i = 0; i < m->nstages; i++)
         sb_snap_done(&m->stage_diff[i]);
@@ -269,7 +280,9 @@ static void tell_stage(struct sb_meter *m, const struct sb_report *r)
         m->run->l->stage(m->run->l->data, r);
 }
 
-void sb__meter_stages_sum(
+// Of a group: the sum over all ranks of a stage that has ended. Takes over
+// *sum.
+static void meter_stages_sum(
     struct sb_meter *m, unsigned stage, struct sb_snap *sum)
 {
     struct sb_report *r;
@@ -298,7 +311,9 @@ static int share_stage(struct sb_meter *m, const struct sb_snap *s)
     return rc;
 }
 
-int sb__meter_stages_end(struct sb_meter *m, const struct sb_snap *s)
+// Ends the stage in progress, if any, at snapshot s: makes its report and
+// passes it to the listener. 0 or SB_ENOMEM.
+static int meter_stages_end(struct sb_meter *m, const struct sb_snap *s)
 {
     if (!m->run->staged || m->phase == SB_PHASE_WARMUP)
         return 0;
@@ -321,9 +336,9 @@ int sb__meter_stages_end(struct sb_meter *m, const struct sb_snap *s)
     return 0;
 }
 
-// If the report is so late that a whole stage has passed, that stage is part of
-// the one before it.
-void sb__meter_stages_due(struct sb_meter *m, uint64_t now, uint64_t until)
+// The end of a stage is due. If the report is so late that a whole stage has
+// passed, that stage is part of the one before it.
+static void meter_stages_due(struct sb_meter *m, uint64_t now, uint64_t until)
 {
     const struct sb_run *run = m->run;
     struct sb_snap s = { 0 };
@@ -333,7 +348,7 @@ void sb__meter_stages_due(struct sb_meter *m, uint64_t now, uint64_t until)
     if (now >= run->deadline)
         return;
     if (sb__meter_snap_take(m, &s, SB_SNAP_FULL, &m->stage_snap, now, until) ||
-        sb__meter_stages_end(m, &s)) {
+        meter_stages_end(m, &s)) {
         sb_log(SB_LOG_WARNING, "no figures of a stage: out of memory");
         sb_snap_done(&s);
     } else {
@@ -374,7 +389,9 @@ void sb__meter_group_interval(
     m->key = end - run->t0;
 }
 
-void sb__meter_group_checkpoint(
+// Gives what precedes a checkpoint to rank 0: diff, which ends at s. s becomes
+// the start of the next one.
+static void meter_group_checkpoint(
     struct sb_meter *m, struct sb_snap *s, const struct sb_snap *diff)
 {
     m->run->group->ops->give_section(m->run, SB_SECTION_CHECKPOINT,
@@ -392,7 +409,7 @@ static void report_checkpoint(
     uint64_t at = run->warm_end + (uint64_t)(strtod(text, NULL) * 1e9);
     struct sb_report r;
 
-    sb__meter_check_printed(m, sum);
+    meter_check_printed(m, sum);
     sb__run_report_fill(run, &r, sum, at, false);
     if (run->l->checkpoint)
         run->l->checkpoint(run->l->data, &r);
@@ -402,12 +419,13 @@ static void report_section(
     void *arg, enum sb_section kind, unsigned number, struct sb_snap *sum)
 {
     if (kind == SB_SECTION_STAGE)
-        sb__meter_stages_sum(arg, number, sum);
+        meter_stages_sum(arg, number, sum);
     else
         report_checkpoint(arg, number, sum);
 }
 
-void sb__meter_group_init(struct sb_meter *m)
+// Reports the sums of sections that all ranks have ended.
+static void meter_group_init(struct sb_meter *m)
 {
     m->run->group->on_section = report_section;
     m->run->group->on_section_arg = m;
@@ -425,7 +443,7 @@ static void report_alone(struct sb_meter *m, const struct sb_snap *mine)
         return;
     end.ns = m->phase_start + mine->ns;
     run->group = NULL;
-    sb__meter_report_cumulative(
+    meter_report_cumulative(
         m, &end, mine, run->l->final, true, "rank 0 was lost");
     run->group = g;
 }
@@ -456,16 +474,18 @@ static void group_final(struct sb_meter *m, const struct sb_snap *mine,
     res->signal = e.signal;
     res->err = e.err;
     res->told = false; // it may be the error of another rank
-    sb__meter_check_success(m, &e.sum, &e.sum, e.pending, e.all_ended, res);
+    meter_check_success(m, &e.sum, &e.sum, e.pending, e.all_ended, res);
     end = e.sum;
     end.ns = m->phase_start + e.sum.ns;
     // After the loss of a rank, only the figures of the whole run are known.
-    sb__meter_report_cumulative(m, &end, e.has_since ? &e.since : &e.sum,
+    meter_report_cumulative(m, &end, e.has_since ? &e.since : &e.sum,
         run->l->final, true, res->err.code ? res->err.msg : NULL);
     sb_snap_done(&e.since);
 }
 
-int sb__meter_group_final(struct sb_meter *m, const struct sb_snap *s,
+// The final report of all ranks, with the figures of this one: s, and the
+// difference to the last checkpoint. 0 or SB_ENOMEM.
+static int meter_group_final(struct sb_meter *m, const struct sb_snap *s,
     const struct sb_snap *diff, uint64_t left, bool all_ended,
     struct sb_run_result *res)
 {
@@ -498,7 +518,7 @@ void sb__meter_init(struct sb_meter *m, struct sb_run *run)
     if (run->group && m->interval == 0)
         m->interval = GROUP_INTERVAL;
     if (run->group)
-        sb__meter_group_init(m);
+        meter_group_init(m);
     m->next_tick = m->next_checkpoint = m->next_stage = UINT64_MAX;
 }
 
@@ -507,7 +527,7 @@ void sb__meter_done(struct sb_meter *m)
     sb_snap_done(&m->last);
     sb_snap_done(&m->checkpoint);
     sb_op_reader_done(&m->ops);
-    sb__meter_stages_done(m);
+    meter_stages_done(m);
 }
 
 static void set_next_checkpoint(struct sb_meter *m)
@@ -547,7 +567,7 @@ static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
     set_next_checkpoint(m);
     read_operations(m);
     if (phase == SB_PHASE_MEASURED)
-        sb__meter_stages_start(m);
+        meter_stages_start(m);
     if (m->run->group)
         m->run->group->ops->begin(m->run);
 }
@@ -687,10 +707,10 @@ static void end_checkpoint(struct sb_meter *m, uint64_t now)
         sb_snap_sub(&diff, &s, &m->checkpoint)) {
         sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
     } else if (m->run->group) {
-        sb__meter_group_checkpoint(m, &s, &diff);
+        meter_group_checkpoint(m, &s, &diff);
     } else {
-        sb__meter_check_printed(m, &diff);
-        sb__meter_report_cumulative(
+        meter_check_printed(m, &diff);
+        meter_report_cumulative(
             m, &s, &diff, m->run->l->checkpoint, false, NULL);
     }
     sb_snap_done(&diff);
@@ -737,7 +757,7 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
     if (m->next_checkpoint <= now)
         end_checkpoint(m, now);
     if (m->next_stage <= now)
-        sb__meter_stages_due(m, now, report_end(m, now));
+        meter_stages_due(m, now, report_end(m, now));
     if (m->phase == SB_PHASE_WARMUP && now >= run->warm_end) {
         end_rest(m, run->warm_end, run->warm_end - 1);
         // The schedule continues; arrivals so far belong to the warm-up.
@@ -782,16 +802,16 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
     end_rest(m, now, until);
     rc = sb__meter_snap_take(m, &s, SB_SNAP_FINAL, NULL, now, until);
     if (rc == 0)
-        rc = sb__meter_stages_end(m, &s);
+        rc = meter_stages_end(m, &s);
     if (rc == 0)
         rc = sb_snap_sub(&diff, &s, &m->checkpoint);
     if (rc == 0 && run->group)
-        rc = sb__meter_group_final(
-            m, &s, &diff, sb__meter_snap_pending(m, until, &s), all_ended, res);
+        rc = meter_group_final(
+            m, &s, &diff, meter_snap_pending(m, until, &s), all_ended, res);
     if (rc == 0 && !run->group) {
-        sb__meter_check_success(
-            m, &s, &diff, sb__meter_snap_pending(m, until, &s), all_ended, res);
-        sb__meter_report_cumulative(m, &s, &diff, run->l->final, true,
+        meter_check_success(
+            m, &s, &diff, meter_snap_pending(m, until, &s), all_ended, res);
+        meter_report_cumulative(m, &s, &diff, run->l->final, true,
             res->err.code ? res->err.msg : NULL);
     } else if (rc && !res->err.code) {
         sb_err_set(&res->err, rc, "no final report: out of memory");

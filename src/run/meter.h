@@ -55,74 +55,18 @@ void sb__meter_measured(struct sb_meter *m);
 void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
     bool all_ended, struct sb_run_result *res);
 
-// Parts of the meter ----------------------------------------------------------
-
-// Snapshots of the phase that is being reported.
-
+// For the search of the rate: a snapshot of the phase that is being reported.
 // until: arrivals due by then were scheduled.
 int sb__meter_snap_take(struct sb_meter *m, struct sb_snap *s,
     enum sb_snap_detail detail, const struct sb_snap *earlier, uint64_t now,
     uint64_t until);
-// Returns the number of arrivals of the measured part that were due by `until`
-// and not started: no user took them, or the run was over when one did.
-uint64_t sb__meter_snap_pending(
-    struct sb_meter *m, uint64_t until, const struct sb_snap *s);
 
-// Reports of this process.
-
-// Fills in a report of diff, which ended at s.
+// For tests:
+// Fills in a report of this process: of diff, which ended at s.
 void sb__meter_report_fill(struct sb_meter *m, struct sb_report *r,
     const struct sb_snap *diff, const struct sb_snap *s);
-// Reports what has happened since the last checkpoint: diff, which ends at s.
-// s becomes the start of the next checkpoint. failure: for a final report, why
-// the run failed.
-void sb__meter_report_cumulative(struct sb_meter *m, struct sb_snap *s,
-    const struct sb_snap *diff,
-    void (*tell)(void *data, const struct sb_report *r), bool final,
-    const char *failure);
-
-// Whether figures are consistent, and whether a run was successful.
-
-// Inconsistent figures fail the run at its end.
-void sb__meter_check_printed(struct sb_meter *m, const struct sb_snap *diff);
-// Decides whether the run was successful, from the figures of the whole run,
-// s, and those to be printed, diff. left: arrivals that were due and not
-// started. Figures of users that are still busy may change, so they are not
-// checked.
-void sb__meter_check_success(struct sb_meter *m, const struct sb_snap *s,
-    const struct sb_snap *diff, uint64_t left, bool all_ended,
-    struct sb_run_result *res);
-
-// The figures of stages.
-
-// Called when the measured part begins.
-void sb__meter_stages_start(struct sb_meter *m);
-void sb__meter_stages_done(struct sb_meter *m);
-// Ends the stage in progress, if any, at snapshot s: makes its report and
-// passes it to the listener. 0 or SB_ENOMEM.
-int sb__meter_stages_end(struct sb_meter *m, const struct sb_snap *s);
-// Of a group: the sum over all ranks of a stage that has ended. Takes over
-// *sum.
-void sb__meter_stages_sum(
-    struct sb_meter *m, unsigned stage, struct sb_snap *sum);
-// The end of a stage is due. until: as for sb__meter_snap_take().
-void sb__meter_stages_due(struct sb_meter *m, uint64_t now, uint64_t until);
-
-// A group: the figures of this rank go to rank 0, which reports sums over all.
-
-// Reports the sums of sections that all ranks have ended.
-void sb__meter_group_init(struct sb_meter *m);
 // Gives an interval of this rank to the others. partial: the rest of one.
 void sb__meter_group_interval(
     struct sb_meter *m, const struct sb_snap *diff, uint64_t now, bool partial);
-// Gives what precedes a checkpoint to rank 0: diff, which ends at s. s becomes
-// the start of the next one.
-void sb__meter_group_checkpoint(
-    struct sb_meter *m, struct sb_snap *s, const struct sb_snap *diff);
-// The final report of all ranks, with the figures of this one: s, and the
-// difference to the last checkpoint. 0 or SB_ENOMEM.
-int sb__meter_group_final(struct sb_meter *m, const struct sb_snap *s,
-    const struct sb_snap *diff, uint64_t left, bool all_ended,
-    struct sb_run_result *res);
 
 #endif

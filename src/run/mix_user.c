@@ -90,7 +90,9 @@ void sb__mix_user_init(struct sb_user *u)
 
 // Users -----------------------------------------------------------------------
 
-unsigned sb__mix_user_component(const struct sb_user *u)
+// If users are assigned to components: the present component of this user. The
+// user's thread.
+static unsigned mix_user_component(const struct sb_user *u)
 {
     const struct sb_run *run = u->run;
     uint64_t now = run->released ? sb_clock_monotonic() : 0;
@@ -213,7 +215,7 @@ static int user_init(
     int rc = 0;
 
     if (m->mix->by == SB_MIX_USERS)
-        u->priv->component = sb__mix_user_component(u);
+        u->priv->component = mix_user_component(u);
     unsigned own = u->priv->component;
     for (unsigned i = 0; rc == 0 && i < m->mix->n; i++) {
         if (!has_workload(m, own, i))

@@ -12,9 +12,6 @@
 int sb__mix_user_register(struct sb_run *run);
 void sb__mix_user_unregister(struct sb_run *run);
 void sb__mix_user_init(struct sb_user *u);
-// If users are assigned to components: the present component of this user. The
-// user's thread.
-unsigned sb__mix_user_component(const struct sb_user *u);
 // Returns when the component of user id changes after ns; UINT64_MAX: never.
 // Times are in ns since the start of the first stage.
 uint64_t sb__mix_user_until(const struct sb_run *run, unsigned id, uint64_t ns);
