@@ -11,8 +11,6 @@
 #include "run/rate_search.h"
 #include "run/run.h"
 
-struct sb_run;
-
 // The key with which a rank says that it has no more intervals.
 #define SB_GROUP_LAST UINT64_MAX
 

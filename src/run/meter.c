@@ -463,7 +463,7 @@ static void group_final(struct sb_meter *m, const struct sb_snap *mine,
         .err = res->err };
     struct sb_snap end;
 
-    run->group->ops->give_interval(run, mine, NULL, 0, SB_GROUP_LAST, false);
+    run->group->ops->give_interval(run, NULL, NULL, 0, SB_GROUP_LAST, false);
     enum sb_group_report report = run->group->ops->end(
         run, mine, since, &run->stats[m->phase], &e);
     if (report == SB_GROUP_ALONE)

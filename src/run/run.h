@@ -113,8 +113,6 @@ struct sb_run_workers {
     const char *policy;     // that the workers have: "normal", "batch", ...
 };
 
-struct sb_run;
-
 // Callbacks, called in the main thread. Any may be NULL.
 struct sb_listener {
     void *data;
