@@ -20,7 +20,7 @@
 #include "measure/snap.h"
 #include "measure/snap_wire.h"
 #include "ranks/joint.h"
-#include "run/run_private.h"
+#include "run/run_state.h"
 #include "times.h"
 
 #define SECOND UINT64_C(1000000000)

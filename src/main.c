@@ -10,6 +10,7 @@
 #include "base/outfile.h"
 #include "kit/limits.h"
 #include "kit/locale.h"
+#include "run/thread_error.h"
 
 // Stack of the main thread for a run with reports, whose script needs little.
 #define MIN_STACK (256 * 1024)

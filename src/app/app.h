@@ -22,6 +22,7 @@
 #include "out/text.h"
 #include "run/beside.h"
 #include "ranks/place.h"
+#include "run/mix_user.h"
 #include "run/run.h"
 #include "script/script.h"
 

@@ -17,6 +17,7 @@
 #include "out/context.h"
 #include "out/json_parts.h"
 #include "out/target.h"
+#include "run/rate_search.h"
 
 // All listeners, in the order in which the functions below call them.
 // Values of servers and of the client are in the row of an interval, and the

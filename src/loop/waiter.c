@@ -28,15 +28,20 @@ static int init_cond(pthread_cond_t *cond)
     return rc ? SB_ENOMEM : 0;
 }
 
+int sb_lock_init(pthread_mutex_t *lock, pthread_cond_t *cond)
+{
+    if (pthread_mutex_init(lock, NULL))
+        return SB_ENOMEM;
+    if (init_cond(cond) == 0)
+        return 0;
+    pthread_mutex_destroy(lock);
+    return SB_ENOMEM;
+}
+
 int sb_waiter_init(struct sb_waiter *w)
 {
     *w = (struct sb_waiter){ .fiber = NULL };
-    if (pthread_mutex_init(&w->lock, NULL))
-        return SB_ENOMEM;
-    if (init_cond(&w->moved) == 0)
-        return 0;
-    pthread_mutex_destroy(&w->lock);
-    return SB_ENOMEM;
+    return sb_lock_init(&w->lock, &w->moved);
 }
 
 void sb_waiter_done(struct sb_waiter *w)

@@ -21,6 +21,9 @@ struct sb_waiter {
     bool token;                     // a wake-up that no sleep has consumed
 };
 
+// Initializes a lock and a condition with the monotonic clock. 0 or SB_ENOMEM.
+int sb_lock_init(pthread_mutex_t *lock, pthread_cond_t *cond);
+
 // 0 or SB_ENOMEM. The owner sets `fiber` before the user runs, or leaves NULL.
 int sb_waiter_init(struct sb_waiter *w);
 void sb_waiter_done(struct sb_waiter *w);

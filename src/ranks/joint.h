@@ -9,7 +9,7 @@
 
 #include "ranks/job.h"
 #include "run/group.h"
-#include "run/run_private.h"
+#include "run/run_state.h"
 
 // Each rank sends its intervals to one rank, so that rank 0 reads few messages:
 // rank r to (r - 1) / 8.

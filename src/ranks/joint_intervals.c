@@ -12,6 +12,7 @@
 #include "kit/array.h"
 #include "measure/snap.h"
 #include "measure/snap_wire.h"
+#include "run/meter.h"
 
 static unsigned parent_rank(const struct sb__joint *j)
 {

@@ -10,7 +10,6 @@
 
 #include "base/log.h"
 #include "kit/clock.h"
-#include "run/start_at.h"
 
 #define LEAD_NS      (SB_SECOND / 20)
 #define LEAD_RANK_NS (SB_SECOND / 20000)
@@ -266,7 +265,7 @@ static bool lead_start(struct sb_run *run)
     assert(!j->started);
     if (!wait_for_ranks(run))
         return false;
-    sb__start_at_wait(run);
+    sb__run_wait_start_at(run);
     // Before the start is chosen: the listener may need some time.
     if (run->l->started)
         run->l->started(run->l->data);

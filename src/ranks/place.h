@@ -5,7 +5,7 @@
 #ifndef SB_PLACE_H
 #define SB_PLACE_H
 
-#include "run/run.h"
+#include "run/run_opts.h"
 
 // "Options for several clients"
 struct sb_rank_opts {

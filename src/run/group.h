@@ -8,8 +8,9 @@
 
 #include "measure/rank_figures.h"
 #include "measure/snap.h"
-#include "run/rate_search.h"
-#include "run/run.h"
+#include "run/listener.h"
+
+struct sb_run;
 
 // The key with which a rank says that it has no more intervals.
 #define SB_GROUP_LAST UINT64_MAX
@@ -19,6 +20,31 @@ enum sb_section {
     SB_SECTION_STAGE,      // by its number
     SB_SECTION_CHECKPOINT, // what precedes a checkpoint, by its number
     SB_SECTIONS
+};
+
+// The parts of a search for the rate: rate_search.h.
+enum sb__part_kind {
+    SB__PART_WARMUP,
+    SB__PART_PROBE, // of the maximum, in a closed loop
+    SB__PART_TRIAL,
+    SB__PART_MEASURED // no search any more
+};
+
+struct sb__part {
+    enum sb__part_kind kind;
+    double rate; // 0: a closed loop
+    uint64_t at; // its start; 0: now
+};
+
+// Of this process, or the sum of all ranks.
+struct sb__part_figures {
+    double rate; // of a probe: events that were completed per second
+    // Of a trial:
+    bool late;       // the main thread did not count in time: no outcome
+    double growth;   // of the queue while it counted,
+    double arrivals; // and expected arrivals meanwhile
+    uint64_t left;   // arrivals that no user has started
+    struct sb_snap sum;
 };
 
 // How a run has ended: in this rank, or in all of them.

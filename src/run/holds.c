@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "run/user_private.h"
+#include "run/run_state.h"
 
 // How long the events of a user are watched.
 #define WATCH_NS UINT64_C(1000000000)

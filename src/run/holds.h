@@ -12,7 +12,9 @@
 #define SB_HOLDS_H
 
 #include "loop/hold.h"
-#include "run/run_private.h"
+
+struct sb_run;
+struct sb_user;
 
 // Called by the loop of a worker: `user` has held it.
 void sb__holds_held(void *user, const struct sb_hold *hold);

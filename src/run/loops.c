@@ -12,8 +12,8 @@
 #include "loop/helper.h"
 #include "loop/loop.h"
 #include "run/holds.h"
+#include "run/run_state.h"
 #include "run/thread_error.h"
-#include "run/user_private.h"
 #include "run/worker.h"
 
 // Threads of the run for what blocks: enough to keep servers on one machine

@@ -4,7 +4,7 @@
 #ifndef SB_LOOPS_H
 #define SB_LOOPS_H
 
-#include "run/run_private.h"
+#include "run/run_state.h"
 
 // Creates the fibers of all users and starts run->workers threads. Returns 0,
 // SB_ENOMEM, or SB_ELIMIT naming the limit: run->made is the number of users

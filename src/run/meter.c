@@ -12,8 +12,87 @@
 #include "base/log.h"
 #include "kit/units.h"
 #include "run/group.h"
-#include "run/run_private.h"
-#include "run/user_private.h"
+#include "run/run_state.h"
+
+// Parts that all reports of a run have in common.
+
+unsigned sb__run_report_users(const struct sb_run *run)
+{
+    return (unsigned)(run->group ? run->o->threads : run->users);
+}
+
+// The same, only with users that run until the end.
+static unsigned users_at_end(const struct sb_run *run)
+{
+    uint64_t last = run->deadline - run->warm_end - 1;
+    unsigned n = 0;
+
+    if (!run->staged)
+        return sb__run_report_users(run);
+    if (run->group)
+        return sb_stages_users(sb__run_stages(run), last);
+    for (unsigned i = 0; i < run->users; i++) {
+        uint64_t until;
+
+        n += sb_stages_user(
+            sb__run_stages(run), run->priv[i].turn, last, &until);
+    }
+    return n;
+}
+
+// Returns the stats with the names of operations and metrics in reports.
+static const struct sb_stats *names_of(
+    const struct sb_run *run, enum sb_phase phase)
+{
+    return run->group ? run->group->names : &run->stats[phase];
+}
+
+// Fills in this stage.
+static void add_stage(
+    const struct sb_run *run, struct sb_report *r, unsigned stage)
+{
+    const struct sb_stage *s = &sb__run_stages(run)->stage[stage];
+
+    assert(stage < sb__run_stages(run)->n);
+    r->stage = stage;
+    r->stage_name = s->name;
+    r->stage_users[0] = s->users_from;
+    r->stage_users[1] = s->users_to;
+    r->stage_rate[0] = s->rate_from;
+    r->stage_rate[1] = s->rate_to;
+    r->stage_mix = s->mix_text;
+}
+
+// Fills in the stage of a report that ended at `now`.
+static void add_stage_at(
+    const struct sb_run *run, struct sb_report *r, uint64_t now)
+{
+    uint64_t start = run->warm_end;
+    uint64_t middle = now - r->snap->ns / 2;
+
+    if (run->staged)
+        add_stage(run, r,
+            sb_stages_at(
+                sb__run_stages(run), middle > start ? middle - start : 0));
+}
+
+void sb__run_report_fill(struct sb_run *run, struct sb_report *r,
+    const struct sb_snap *sum, uint64_t now, bool warmup)
+{
+    uint64_t start = warmup ? run->t0 : run->warm_end;
+    enum sb_phase phase = warmup ? SB_PHASE_WARMUP : SB_PHASE_MEASURED;
+
+    sb_report_fill(r, sum, sb__run_report_users(run), run->open_loop,
+        (double)(now - start) / 1e9);
+    r->warmup = warmup;
+    r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
+    r->start_ns = start;
+    r->stats = names_of(run, phase);
+    r->queue = sum->queue;
+    r->concurrency = sum->unfinished;
+    r->running = now >= run->deadline ? users_at_end(run) : sum->running;
+    add_stage_at(run, r, now);
+}
 
 // Returns the number of arrivals of this phase that were due by `until`.
 static uint64_t scheduled_by(
@@ -115,13 +194,13 @@ void sb__meter_report_fill(struct sb_meter *m, struct sb_report *r,
     r->warmup = m->phase == SB_PHASE_WARMUP;
     r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
     r->start_ns = m->phase_start;
-    r->stats = sb__run_report_names(run, m->phase);
+    r->stats = names_of(run, m->phase);
     add_queue(r, s);
     // At the time limit, users have just ended their loops. They count as
     // running, because they ran during this interval.
     if (now >= run->deadline)
-        r->running = sb__run_report_users_at_end(run);
-    sb__run_report_stage_at(run, r, now);
+        r->running = users_at_end(run);
+    add_stage_at(run, r, now);
 }
 
 // Adds how the rate was found, and whether the measured part keeps the limits.
@@ -216,7 +295,7 @@ static void meter_check_success(struct sb_meter *m, const struct sb_snap *s,
     if (all_ended)
         meter_check_printed(m, diff);
     if (all_ended && !m->broken.code && m->phase == SB_PHASE_MEASURED)
-        sb_snap_check(s, sb__run_report_names(run, m->phase), left, &m->broken);
+        sb_snap_check(s, names_of(run, m->phase), left, &m->broken);
     rc = m->broken.code;
     if (rc)
         res->err = m->broken;
@@ -295,7 +374,7 @@ static void meter_stages_sum(
     *diff = *sum;
     memset(sum, 0, sizeof(*sum));
     sb__run_report_fill(m->run, r, diff, start_of(m, stage) + diff->ns, false);
-    sb__run_report_stage(m->run, r, stage);
+    add_stage(m->run, r, stage);
     tell_stage(m, r);
 }
 
@@ -331,7 +410,7 @@ static int meter_stages_end(struct sb_meter *m, const struct sb_snap *s)
         return rc;
     m->nstages++;
     sb__meter_report_fill(m, r, diff, s);
-    sb__run_report_stage(m->run, r, m->stage);
+    add_stage(m->run, r, m->stage);
     tell_stage(m, r);
     return 0;
 }

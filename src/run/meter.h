@@ -6,7 +6,7 @@
 #define SB_METER_H
 
 #include "measure/op_reader.h"
-#include "run/run_private.h"
+#include "run/run_state.h"
 
 struct sb_meter {
     struct sb_run *run;
@@ -54,6 +54,15 @@ void sb__meter_measured(struct sb_meter *m);
 // stored in res->err. until: arrivals due by then were scheduled.
 void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
     bool all_ended, struct sb_run_result *res);
+
+// For the search of the rate, and for ranks/: parts that all reports of a run
+// have in common.
+// The number of users of this process, or of all ranks.
+unsigned sb__run_report_users(const struct sb_run *run);
+// Fills in a report of figures that ended at `now`: of the sum over all ranks,
+// or without a group, of this process.
+void sb__run_report_fill(struct sb_run *run, struct sb_report *r,
+    const struct sb_snap *sum, uint64_t now, bool warmup);
 
 // For the search of the rate: a snapshot of the phase that is being reported.
 // until: arrivals due by then were scheduled.

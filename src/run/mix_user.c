@@ -7,9 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "run/run_private.h"
-#include "run/user_private.h"
+#include "run/run_state.h"
 
 // Stream of the random numbers that choose components; see also init_common().
 #define MIX_STREAM (UINT64_C(1) << 41)

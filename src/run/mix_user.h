@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A user in a mix: which component its next event or its visit has, and the
-// figures of components.
+// figures of components; the workload of a mix.
 #ifndef SB_MIX_USER_H
 #define SB_MIX_USER_H
 
-#include "run/run_private.h"
+#include "run/mix.h"
+#include "run/workload.h"
+
+struct sb_run;
 
 // Registers the components of a mix, after the recorders were made. 0 or
 // SB_ENOMEM; call sb__mix_user_unregister() in either case.
@@ -22,5 +25,16 @@ bool sb__mix_user_keeps(struct sb_user *u, uint64_t arrival, uint64_t now);
 // The event in progress has started, or was completed.
 void sb__mix_user_started(struct sb_user *u);
 void sb__mix_user_completed(struct sb_user *u, uint64_t now);
+
+// The workload of a mix: its parts, by component, which must outlive it. Slots
+// are the numbers of components.
+struct sb_mixed {
+    struct sb_workload workload; // for sb_run() with o->mix
+    const struct sb_mix *mix;
+    struct sb_workload *part[SB_MIX_MAX];
+};
+
+// Fills m->workload for m->mix and m->part.
+void sb_mixed_init(struct sb_mixed *m);
 
 #endif

@@ -15,8 +15,7 @@
 #include "run/group.h"
 #include "run/holds.h"
 #include "run/meter.h"
-#include "run/run_private.h"
-#include "run/user_private.h"
+#include "run/run_state.h"
 
 // Bounds of the search, relative to the maximum of the closed loop. Above the
 // maximum the queue grows; but a cold cache or a busy machine may have made the

@@ -5,35 +5,17 @@
 #ifndef SB_RATE_SEARCH_H
 #define SB_RATE_SEARCH_H
 
-#include "measure/snap.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 struct sb_meter;
 struct sb_run;
+struct sb_run_opts;
 struct sb_user;
 
-enum sb__part_kind {
-    SB__PART_WARMUP,
-    SB__PART_PROBE, // of the maximum, in a closed loop
-    SB__PART_TRIAL,
-    SB__PART_MEASURED // no search any more
-};
-
-struct sb__part {
-    enum sb__part_kind kind;
-    double rate; // 0: a closed loop
-    uint64_t at; // its start; 0: now
-};
-
-// Of this process, or the sum of all ranks.
-struct sb__part_figures {
-    double rate; // of a probe: events that were completed per second
-    // Of a trial:
-    bool late;       // the main thread did not count in time: no outcome
-    double growth;   // of the queue while it counted,
-    double arrivals; // and expected arrivals meanwhile
-    uint64_t left;   // arrivals that no user has started
-    struct sb_snap sum;
-};
+// How long the parts before the measured part take, in ns, if none is delayed;
+// of a search: with all its trials.
+uint64_t sb_rate_search_ns(const struct sb_run_opts *o);
 
 // From the release of the users to the start of the measured part. Returns
 // false if the run is over. Main thread.

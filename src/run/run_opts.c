@@ -6,7 +6,7 @@
 #include "kit/clock.h"
 #include "kit/timedist.h"
 #include "kit/units.h"
-#include "run/run.h"
+#include "run/run_opts.h"
 
 #define WORKERS_MAX        10000
 #define WORKERS_AUTO       (WORKERS_MAX + 1)

@@ -1,158 +1,138 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/run_private.h"
+//
+#include "run/run_state.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
+#include <time.h>
 
-#include "base/host.h"
+#include "base/log.h"
+#include "kit/clock.h"
 #include "run/group.h"
-#include "run/loops.h"
-#include "run/lock.h"
-#include "run/mix_user.h"
-#include "run/user_private.h"
 
-struct sb_run *sb__run_state_new(struct sb_workload *w,
-    const struct sb_run_opts *o, struct sb_random_shared *random)
+void sb__run_stop(struct sb_run *run)
 {
-    struct sb_run *run = calloc(1, sizeof(*run));
+    atomic_store_explicit(&run->stop, true, memory_order_seq_cst);
+    for (unsigned i = 0; i < run->users; i++) {
+        struct sb_user *u = &run->user[i];
 
-    if (run) {
-        run->w = w;
-        run->o = o;
-        run->random = random;
-        if (o->share.ranks)
-            run->share = o->share;
-        else
-            sb_share_whole(&run->share, (uint64_t)o->threads);
-        run->users = (unsigned)run->share.users;
-        run->events = sb_share_of(&run->share, (uint64_t)o->events);
+        if (!u->priv)
+            continue;
+        atomic_store_explicit(&u->boundary, 0, memory_order_seq_cst);
+        sb_waiter_wake(&u->priv->waiter);
     }
-    return run;
+    sb_crew_cancel(&run->crew);
+    pthread_mutex_lock(&run->lock);
+    pthread_cond_broadcast(&run->changed);
+    sb_wait_list_wake(&run->go); // users between parts
+    pthread_mutex_unlock(&run->lock);
 }
 
-static int init_stats(struct sb_run *run)
+void sb__run_fail(struct sb_run *run, const struct sb_err *err)
 {
-    unsigned n = run->users;
-    unsigned shards = sb_stats_shards(n, sb_host_usable());
-    int rc = sb_stats_init(
-        &run->stats[SB_PHASE_MEASURED], n, shards, run->open_loop);
-
-    bool warm = run->o->warmup_time > 0 || run->searching;
-    if (rc == 0 && run->workers > 0)
-        rc = sb_stats_add_delays(&run->stats[SB_PHASE_MEASURED]);
-    if (rc == 0 && warm)
-        rc = sb_stats_init(
-            &run->stats[SB_PHASE_WARMUP], n, shards, run->open_loop);
-    if (rc == 0 && warm && run->workers > 0)
-        rc = sb_stats_add_delays(&run->stats[SB_PHASE_WARMUP]);
-    if (rc == 0 && warm)
-        sb_stats_twin(
-            &run->stats[SB_PHASE_MEASURED], &run->stats[SB_PHASE_WARMUP]);
-    return rc;
+    assert(err->code < 0);
+    pthread_mutex_lock(&run->lock);
+    // Users that were canceled because of the first failure add no
+    // information.
+    if (run->err.code == 0 || run->err.code == SB_ECANCELED)
+        run->err = *err;
+    pthread_mutex_unlock(&run->lock);
+    sb__run_stop(run);
 }
 
-static int init_pace(struct sb_run *run)
+void sb__run_tell_failure(struct sb_run *run)
 {
-    if (run->searching)
-        return 0; // each part has a schedule of its own
-    if (run->staged)
-        return sb__run_pace_stages(run, (uint64_t)run->o->warmup_time);
-    sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals, run->o->rate,
-        sb_rng_mix(run->random->seed));
+    pthread_mutex_lock(&run->lock);
+    bool told = run->told;
+    struct sb_err err = run->err;
+    run->told = true;
+    pthread_mutex_unlock(&run->lock);
+    assert(err.code < 0);
+    if (!told)
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+}
+
+void sb__run_wait(struct sb_run *run, uint64_t until)
+{
+    if (run->group) {
+        uint64_t next = sb_clock_monotonic() + run->group->poll_every;
+
+        pthread_mutex_unlock(&run->lock);
+        run->group->ops->poll(run);
+        pthread_mutex_lock(&run->lock);
+        until = until < next ? until : next;
+    }
+    struct timespec ts = sb_clock_timespec(until);
+
+    pthread_cond_timedwait(&run->changed, &run->lock, &ts);
+}
+
+uint64_t sb__run_longest_event(const struct sb_run *run)
+{
+    uint64_t longest = 0;
+
+    for (int phase = 0; phase < SB_PHASES; phase++) {
+        const struct sb_stats *s = &run->stats[phase];
+
+        for (unsigned i = 0; i < s->users; i++) {
+            uint64_t max = atomic_load_explicit(
+                &s->rec[i].tally.service_max, memory_order_relaxed);
+            longest = max > longest ? max : longest;
+        }
+    }
+    return longest;
+}
+
+int sb__run_pace_stages(struct sb_run *run, uint64_t warmup)
+{
+    const struct sb_stages *s = sb__run_stages(run);
+    enum sb_pace_kind kind = (enum sb_pace_kind)run->o->arrivals;
+    struct sb_pace_part part[SB_STAGES_MAX + 1];
+
+    part[0].ns = warmup;
+    part[0].from = part[0].to = s->stage[0].rate_from;
+    part[0].users_from = part[0].users_to = s->stage[0].users_from;
+    for (unsigned i = 0; i < s->n; i++)
+        part[i + 1] = (struct sb_pace_part){ s->stage[i].ns,
+            s->stage[i].rate_from, s->stage[i].rate_to, s->stage[i].users_from,
+            s->stage[i].users_to };
+    if (sb_pace_init_parts(
+            &run->pace, kind, part, s->n + 1, sb_rng_mix(run->random->seed)))
+        return SB_ENOMEM;
     sb_pace_divide(&run->pace, &run->share);
     return 0;
 }
 
-// The rates of the stages are parts of the one that the search finds.
-static int init_stages(struct sb_run *run)
+bool sb__run_follows(const struct sb_run *run)
 {
-    const struct sb_stages *s = &run->o->stages;
-
-    run->staged = !run->task && !run->searching && s->n > 0;
-    if (!run->searching || s->n == 0)
-        return 0;
-    run->search.stages = malloc(sizeof(*s));
-    if (!run->search.stages)
-        return SB_ENOMEM;
-    *run->search.stages = *s;
-    return 0;
+    return run->group && run->group->rank > 0;
 }
 
-int sb__run_state_init(struct sb_run *run)
-{
-    unsigned processors = sb_host_usable();
-    size_t n = run->users;
+// --start-at: the users are ready and wait for a moment.
 
-    sb_clock_init(&run->clock);
-    run->open_loop = !run->task && sb_run_opts_open_loop(run->o);
-    run->searching = !run->task && sb_run_opts_finds_rate(run->o);
-    if (init_stages(run))
-        return SB_ENOMEM;
-    run->limited = !run->task && run->o->events > 0;
-    if (!run->task && !run->w->blocks)
-        run->workers = sb_run_opts_workers(run->o, run->users, processors);
-    run->crowded = run->users > processors;
-    run->user = aligned_alloc(64, n * sizeof(*run->user));
-    run->priv = calloc(n, sizeof(*run->priv));
-    if (run->user)
-        memset(run->user, 0, n * sizeof(*run->user));
-    if (!run->user || !run->priv || sb__lock_init(&run->lock, &run->changed))
-        return SB_ENOMEM;
-    run->has_lock = true;
-    if (sb_crew_init(&run->crew, (unsigned)n))
-        return SB_ENOMEM;
-    if (run->open_loop && init_pace(run))
-        return SB_ENOMEM;
-    int rc = run->task ? 0 : init_stats(run);
-    if (rc == 0)
-        rc = sb__mix_user_register(run);
-    // Before the first thread, because that may have to stop all users.
-    for (unsigned i = 0; rc == 0 && i < n; i++)
-        rc = sb__user_init(&run->user[i], run, i);
-    if (rc == 0 && run->o->job)
-        rc = run->o->join(run);
-    return rc;
+static int64_t left_until(int64_t at)
+{
+    return at - (int64_t)sb_clock_wall();
 }
 
-static void leave_group(struct sb_run *run)
+// The wall clock may be set meanwhile, so it is read again from time to time.
+void sb__run_wait_start_at(struct sb_run *run)
 {
-    if (run->group)
-        run->group->ops->leave(run);
-}
+    int64_t at = run->o->start_at, left = at ? left_until(at) : 0;
 
-static void free_run(struct sb_run *run)
-{
-    leave_group(run);
-    sb__loops_free(run);
-    for (size_t i = 0; run->user && i < run->users; i++) {
-        assert(!run->priv || !run->priv[i].has_thread); // it uses the run
-        sb__user_done(&run->user[i]);
+    if (at && left <= 0)
+        sb_log(SB_LOG_WARNING,
+            "all users were ready %.3g s after --start-at; the run starts now",
+            (double)-left / SB_SECOND);
+    for (; left > 0 && !atomic_load(&run->stop); left = left_until(at)) {
+        uint64_t step = left < (int64_t)SB_SECOND ? (uint64_t)left : SB_SECOND;
+        uint64_t until = sb_clock_monotonic() + step;
+
+        sb_log_progress("all users are ready, %.0f s until --start-at",
+            (double)left / SB_SECOND);
+        pthread_mutex_lock(&run->lock);
+        while (!atomic_load(&run->stop) && sb_clock_monotonic() < until)
+            sb__run_wait(run, until);
+        pthread_mutex_unlock(&run->lock);
     }
-    sb_stats_done(&run->stats[SB_PHASE_WARMUP]);
-    sb_stats_done(&run->stats[SB_PHASE_MEASURED]);
-    sb__mix_user_unregister(run);
-    sb_crew_done(&run->crew);
-    sb_pace_done(&run->pace);
-    if (run->has_lock) {
-        pthread_cond_destroy(&run->changed);
-        pthread_mutex_destroy(&run->lock);
-    }
-    free(run->search.stages);
-    free(run->search.trials);
-    free(run->priv);
-    free(run->user);
-    free(run);
-}
-
-// Users that are still running use the run, so it is not freed.
-int sb__run_state_end(struct sb_run *run, const struct sb_run_result *res)
-{
-    int rc = res->err.code;
-
-    if (res->unjoined)
-        leave_group(run);
-    else
-        free_run(run);
-    return rc;
+    sb_log_progress_done();
 }

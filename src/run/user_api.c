@@ -10,9 +10,9 @@
 #include "base/log.h"
 #include "base/escape.h"
 #include "loop/hold.h"
+#include "run/events.h"
 #include "run/metric.ffi.h"
-#include "run/run_private.h"
-#include "run/user_private.h"
+#include "run/run_state.h"
 
 #define FAR 1e9 // seconds, more than a search for the rate takes
 

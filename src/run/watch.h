@@ -5,7 +5,7 @@
 #ifndef SB_WATCH_H
 #define SB_WATCH_H
 
-#include "run/run_private.h"
+#include "run/run_state.h"
 
 struct sb__watch {
     uint64_t stopped_at; // 0: not yet

@@ -12,9 +12,10 @@
 #include "base/log.h"
 #include "kit/locale.h"
 #include "loop/overflow.h"
+#include "run/events.h"
 #include "run/mix_user.h"
+#include "run/run_state.h"
 #include "run/thread_error.h"
-#include "run/user_private.h"
 #include "run/worker.h"
 
 // Maximum delay of timers; the kernel's default is 50 us.

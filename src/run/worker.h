@@ -5,7 +5,7 @@
 #ifndef SB_WORKER_H
 #define SB_WORKER_H
 
-#include "run/run_private.h"
+#include "run/run_state.h"
 
 // When --thread-init-timeout ends the start. It began with the creation of the
 // first user: a system may be slow at that, too.

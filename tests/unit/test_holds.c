@@ -4,15 +4,15 @@
 // reports the holds.
 #include "run/holds.h"
 
-#include "run/run_private.h"
-#include "run/user_private.h"
+#include "run/run_state.h"
 #include "check_log.h"
 #include "runs.h"
 
 #define USERS 40
 
-static struct seen s;
-static struct sb_run *run;
+static struct sb_run state, *const run = &state;
+static struct sb_user users[USERS];
+static struct sb_user_priv privs[USERS];
 static enum sb_held held;
 static const char *text;
 
@@ -31,18 +31,20 @@ static struct sb_workload w = { .ops = &ops };
 
 static void begin(void)
 {
-    prepare(&s, USERS);
-    s.o.workers = "2";
-    run = sb__run_state_new(&w, &s.o, &s.random);
-    CHECK_INT(sb__run_state_init(run), 0);
-    CHECK_INT(run->workers, 2);
-    for (int i = 0; i < USERS; i++)
-        run->priv[i].in_loop = true;
+    state = (struct sb_run){
+        .w = &w, .users = USERS, .user = users, .priv = privs, .workers = 2
+    };
+    CHECK_INT(sb_lock_init(&run->lock, &run->changed), 0);
+    for (unsigned i = 0; i < USERS; i++) {
+        privs[i] = (struct sb_user_priv){ .in_loop = true };
+        users[i] = (struct sb_user){ .run = run, .priv = &privs[i], .id = i };
+    }
 }
 
 static void end(void)
 {
-    sb__run_state_end(run, &s.res);
+    pthread_cond_destroy(&run->changed);
+    pthread_mutex_destroy(&run->lock);
 }
 
 static void block(unsigned user, const char *what)

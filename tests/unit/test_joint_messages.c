@@ -8,7 +8,7 @@
 #include "loopback.h"
 #include "ranks/joint.h"
 #include "ranks/place.h"
-#include "run/lock.h"
+#include "loop/waiter.h"
 #include "run/meter.h"
 
 #define RANKS  3
@@ -47,7 +47,7 @@ static void begin(void)
         run->w = &r[i].w;
         run->users = 2;
         run->user = r[i].user;
-        CHECK_INT(sb__lock_init(&run->lock, &run->changed), 0);
+        CHECK_INT(sb_lock_init(&run->lock, &run->changed), 0);
         sb_crew_init(&run->crew, 2);
         sb_stats_init(&run->stats[SB_PHASE_WARMUP], 2, 2, true);
         CHECK_INT(sb_ranks_join(run), 0);

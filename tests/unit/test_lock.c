@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/lock.h"
+#include "loop/waiter.h"
 
 #include <errno.h>
 #include <time.h>
@@ -18,7 +18,7 @@ static void waits_by_the_monotonic_clock(void)
         .tv_nsec = (long)(until % 1000000000) };
     int rc = 0;
 
-    CHECK_INT(sb__lock_init(&lock, &cond), 0);
+    CHECK_INT(sb_lock_init(&lock, &cond), 0);
     pthread_mutex_lock(&lock);
     while (rc == 0)
         rc = pthread_cond_timedwait(&cond, &lock, &ts);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Users in fibers: three on two workers.
+#include "run/events.h"
 #include "run/loops.h"
 
 #include "loop/fiber.h"
-#include "run/run_private.h"
-#include "run/user_private.h"
 #include "runs.h"
 
 #define USERS 3

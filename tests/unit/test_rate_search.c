@@ -9,7 +9,8 @@
 #include <signal.h>
 
 #include "base/log.h"
-#include "run/run_private.h"
+#include "run/rate_search.h"
+#include "run/run_state.h"
 #include "runs.h"
 
 #define USERS 4

@@ -2,7 +2,8 @@
 //
 // Runs of a mix: which component executes an event, figures, users that come
 // with another component.
-#include "run/run_private.h"
+#include "run/mix_user.h"
+#include "run/run_state.h"
 #include "runs.h"
 
 #define USERS      8

@@ -3,8 +3,7 @@
 // Runs with stages: users come and go, the rate changes. Stages are short. A
 // test that requires that users ran repeats the run with longer stages until
 // they did.
-#include "run/run_private.h"
-#include "run/user_private.h"
+#include "run/run_state.h"
 #include "runs.h"
 
 #define USERS 8

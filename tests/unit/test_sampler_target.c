@@ -6,7 +6,7 @@
 #include "check_log.h"
 #include "db/sampler_private.h"
 #include "fake_server.h"
-#include "run/lock.h"
+#include "loop/waiter.h"
 
 static struct sb_sampler s;
 static struct sb__sampler_target target[2];
@@ -58,7 +58,7 @@ static void prepare(bool samples, size_t n)
     memset(target, 0, sizeof(target));
     memset(found, 0, sizeof(found));
     memset(answers, 0, sizeof(answers));
-    CHECK_INT(sb__lock_init(&s.lock, &s.changed), 0);
+    CHECK_INT(sb_lock_init(&s.lock, &s.changed), 0);
     fake_info.counters = counters;
     asked = lost_at = warm_up = 0;
     stop_after = 1;

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "check.h"
 #include "db/sampler_private.h"
-#include "run/lock.h"
+#include "loop/waiter.h"
 
 #define SECOND   UINT64_C(1000000000)
 #define PERIOD_S 100
@@ -18,7 +18,7 @@ static void begin(void)
 {
     memset(&s, 0, sizeof(s));
     memset(&target, 0, sizeof(target));
-    CHECK_INT(sb__lock_init(&s.lock, &s.changed), 0);
+    CHECK_INT(sb_lock_init(&s.lock, &s.changed), 0);
     s.period = PERIOD;
     s.measured_at = UINT64_MAX;
 }

@@ -1,20 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A run that is in progress, as all parts of run/ use it: what they share, and
-// stop, failure and waiting. Calls nothing of what is built on it.
-#ifndef SB_RUN_PRIVATE_H
-#define SB_RUN_PRIVATE_H
+// A run that is in progress and its users, as the files of run/ and ranks/
+// share them; stop, failure and waiting.
+#ifndef SB_RUN_STATE_H
+#define SB_RUN_STATE_H
 
 #include <pthread.h>
 
+#include "kit/timedist.h"
+#include "loop/timers.h"
 #include "loop/waiter.h"
+#include "measure/pace.h"
 #include "run/crew.h"
-#include "run/run.h"
+#include "run/listener.h"
+#include "run/run_opts.h"
+#include "run/user.h"
+#include "run/workload.h"
+
+struct sb_group;
 
 enum sb_phase { SB_PHASE_WARMUP, SB_PHASE_MEASURED, SB_PHASES };
 
-struct sb_group;
-struct sb_user_priv;
+// The state of a user; changes under run->lock.
+enum sb_user_state {
+    SB_USER_NEW,
+    SB_USER_READY,   // initialized, waits for the start
+    SB_USER_RUNNING, // inside its loop or task
+    SB_USER_AWAY,    // its stage has fewer users: without connections
+    SB_USER_ENDED,   // its thread is about to return
+};
+
+// The watch of a user's lines: holds.c.
+enum sb__lines {
+    SB__LINES_NONE,
+    SB__LINES_WANTED, // from the next event of the component on
+    SB__LINES_BEGIN,  // the user's loop ends for it
+    SB__LINES_ON,
+    SB__LINES_END, // the same, at its end
+};
+
+struct sb_user_priv {
+    pthread_t thread;
+    bool has_thread;
+    _Atomic enum sb_user_state state;
+    struct sb_waiter waiter; // woken when the run stops
+    struct sb_alarm alarm;   // of a user with a thread
+    uint64_t slice;          // when its worker last ran the others
+    struct sb_timedist think;
+    _Atomic uint64_t held; // an arrival taken and not started, 0 if none
+    // Arrivals of the measured part whose event() returned true.
+    _Atomic uint64_t skipped;
+    uint32_t turn;   // of --stages: its place among the users of all ranks
+    uint64_t leave;  // when the user goes; UINT64_MAX: it stays
+    bool gone;       // its loop has ended because of that
+    bool last;       // the script wants no further event
+    uint64_t before; // takes only arrivals before this time
+    // Nothing happens between two events: the end of an event is the start of
+    // the next, unless an answer has waited for the user.
+    bool chained;
+    bool plain;          // chained, and no answer waits: the user has a thread
+    _Atomic bool coming; // its stage began; until its loop begins
+    uint64_t ended;      // of sb_user_next_now(): when the last event ended
+    bool in_loop;        // the workload runs the user's events
+    uint64_t loop_since; // when it began to
+    enum sb__lines lines;
+    uint64_t lines_until; // when the watch ends; 0: it has not begun
+    unsigned lines_of;    // component that is watched
+    // In a mix: the component whose code runs, and a random stream. handed: the
+    // loop of another component has taken an event for next_component, which
+    // starts with these times.
+    unsigned component, next_component;
+    bool handed;
+    uint64_t handed_arrival, handed_start;
+    struct sb_rng mix;
+};
 
 // What has held workers: holds.c. {0} at first. Under run->lock, except for
 // `known`.
@@ -136,6 +195,30 @@ static inline const struct sb_stages *sb__run_stages(const struct sb_run *run)
     return run->search.stages ? run->search.stages : &run->o->stages;
 }
 
+// Whether the run has begun for this user: in its loop, and in thread_init() if
+// it comes with a stage.
+static inline bool sb__user_is_in_run(const struct sb_user *u)
+{
+    return !u->run->task &&
+           (u->priv->state == SB_USER_RUNNING || u->priv->coming);
+}
+// Whether the run was stopped. Any thread.
+static inline bool sb__user_stopped(const struct sb_user *u)
+{
+    return atomic_load_explicit(&u->run->stop, memory_order_acquire);
+}
+// The current time, from a clock that is anchored often enough.
+static inline uint64_t sb__user_now(struct sb_user *u)
+{
+    uint64_t now = sb_clock_now(&u->clock);
+
+    if (now >= u->clock.anchor_ns) {
+        sb_clock_anchor(&u->clock);
+        now = sb_clock_now(&u->clock);
+    }
+    return now;
+}
+
 #define SB__RUN_PROGRESS_EVERY UINT64_C(250000000) // ns between progress lines
 // Maximum number of arrivals to count: 2^32 take half a minute.
 #define SB__RUN_WALK_MAX (UINT64_C(1) << 32)
@@ -147,54 +230,18 @@ void sb__run_stop(struct sb_run *run);
 void sb__run_fail(struct sb_run *run, const struct sb_err *err);
 // Prints that failure now, unless it was printed. Any thread.
 void sb__run_tell_failure(struct sb_run *run);
-// A signal stops the run: see sb_signals_start().
-void sb__run_on_signal(void *run, int sig);
 // Waits until something changes or the time is reached. Call with run->lock
 // held. Main thread.
 void sb__run_wait(struct sb_run *run, uint64_t until);
-// Cancels the calls of all users that have not ended; stops trying at `until`.
-void sb__run_cancel(struct sb_run *run, uint64_t until);
-// The same for users that come with a stage and have no event yet. Returns how
-// many there are.
-unsigned sb__run_cancel_coming(struct sb_run *run);
+// Waits until --start-at, or until the run is stopped: the users are ready.
+// Main thread.
+void sb__run_wait_start_at(struct sb_run *run);
 // Longest event that has ended so far, in ns.
 uint64_t sb__run_longest_event(const struct sb_run *run);
 // Makes the schedule of the stages, behind a warm-up of this length at the rate
 // with which they begin. 0 or SB_ENOMEM. While no user runs.
 int sb__run_pace_stages(struct sb_run *run, uint64_t warmup);
-// Number of users that have not ended.
-unsigned sb__run_busy(struct sb_run *run);
 // Whether this process is a rank other than rank 0, which leads.
 bool sb__run_follows(const struct sb_run *run);
-
-// Parts that all reports of a run have in common.
-
-// The number of users of this process, or of all ranks.
-unsigned sb__run_report_users(const struct sb_run *run);
-// The same, only with users that run until the end.
-unsigned sb__run_report_users_at_end(const struct sb_run *run);
-// Returns the stats with the names of operations and metrics in reports.
-const struct sb_stats *sb__run_report_names(
-    const struct sb_run *run, enum sb_phase phase);
-// Fills in a report of figures that ended at `now`: of the sum over all ranks,
-// or without a group, of this process.
-void sb__run_report_fill(struct sb_run *run, struct sb_report *r,
-    const struct sb_snap *sum, uint64_t now, bool warmup);
-// Fills in this stage.
-void sb__run_report_stage(
-    const struct sb_run *run, struct sb_report *r, unsigned stage);
-// Fills in the stage of a report that ended at `now`.
-void sb__run_report_stage_at(
-    const struct sb_run *run, struct sb_report *r, uint64_t now);
-
-// The state of a run: created before its first thread, freed after the last.
-
-// Returns NULL if out of memory.
-struct sb_run *sb__run_state_new(struct sb_workload *w,
-    const struct sb_run_opts *o, struct sb_random_shared *random);
-// 0 or SB_ENOMEM. Call sb__run_state_end() in either case.
-int sb__run_state_init(struct sb_run *run);
-// Frees a run that has ended as *res says. Returns the code of its error.
-int sb__run_state_end(struct sb_run *run, const struct sb_run_result *res);
 
 #endif

@@ -9,12 +9,11 @@
 
 #include "base/likely.h"
 #include "loop/prefetch.h"
+#include "run/events.h"
 #include "run/holds.h"
-#include "run/lock.h"
 #include "run/mix_user.h"
 #include "run/rate_search.h"
-#include "run/run_private.h"
-#include "run/user_private.h"
+#include "run/run_state.h"
 
 // How a user waits for a time, and for others of its worker.
 
