@@ -12,7 +12,6 @@
 #include "base/err.h"
 #include "kit/asan.h"
 #include "kit/tsan.h"
-#include "loop/overflow.h"
 #include "loop/prefetch.h"
 
 // Bytes of a stack with the frames between a wait and the loop of the script.

@@ -14,6 +14,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+// Size of the guards below stacks, a multiple of every size of pages. It must
+// be larger than the variables of any function, which may not touch all of
+// them: Lua's functions on strings have 8 KiB, those of client libraries more.
+#define SB_OVERFLOW_GUARD ((size_t)65536)
+
 struct sb_context {
     void *at;     // where it continues when it is resumed
     void *caller; // where its caller continues when it is left
@@ -51,4 +56,5 @@ void sb_context_leave(struct sb_context *c);
 // Called by run(): returns the pages of the stack below the caller's frame to
 // the system. They are zero when they are used again.
 void sb_context_trim(const struct sb_context *c);
+
 #endif

@@ -14,7 +14,8 @@
 
 #include "base/clock.h"
 #include "kit/limits.h"
-#include "loop/loop_private.h"
+#include "loop/fiber_private.h"
+#include "loop/poller.h"
 
 #define BATCH 256
 

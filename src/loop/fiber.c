@@ -9,7 +9,8 @@
 #include "base/clock.h"
 #include "base/likely.h"
 #include "base/log.h"
-#include "loop/loop_private.h"
+#include "loop/fiber_private.h"
+#include "loop/poller.h"
 
 // The loop that the thread runs. A fiber never moves to another thread, so this
 // identifies the fiber, too: client libraries call back without a context.

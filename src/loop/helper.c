@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "kit/locale.h"
-#include "loop/loop_private.h"
+#include "loop/fiber_private.h"
 
 // Name services and TLS libraries need more than fibers do.
 #define STACK (1024u * 1024)

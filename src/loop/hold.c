@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "loop/loop_private.h"
+#include "loop/fiber_private.h"
 
 // The kernel's count of ns in which the calling thread was ready and had to
 // wait for a processor. Returns false if the kernel does not count it.

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct sb_account;
 struct sb_fiber;
 struct sb_loop;
 
@@ -56,16 +57,6 @@ uint64_t sb_fiber_turn(const struct sb_fiber *f);
 // was ready without a processor, and how often it slept. The difference between
 // two accounts shows how long a fiber held the thread between them.
 
-// Of a thread since its start. Times in ns.
-struct sb_account {
-    uint64_t at;    // when it was taken
-    uint64_t cpu;   // time with a processor
-    uint64_t delay; // time ready, without a processor
-    bool has_delay;
-    // How often it lost its processor, and gave it up; < 0: not known.
-    long preempted, sleeps;
-};
-
 // Takes the account of the calling thread. schedstat: its open file of that
 // name in /proc, or -1. now: the current time.
 void sb_account_take(struct sb_account *a, int schedstat, uint64_t now);
@@ -78,5 +69,19 @@ long sb_account_sleeps(void);
 // `from`; < 0: not known. Pure.
 uint64_t sb_account_held(const struct sb_account *a, const struct sb_account *b,
     long slept, uint64_t from, uint64_t to);
+
+// For loop.c.
+
+// Called before and after the calling thread runs the fibers of the loop.
+void sb__turns_begin(struct sb_loop *l);
+void sb__turns_end(struct sb_loop *l);
+// The loop is closed: no other thread checks it any more.
+void sb__turns_close(struct sb_loop *l);
+// A round begins, while turns are timed.
+void sb__turns_ready(struct sb_loop *l);
+// A round has ended: between these times the fibers ran.
+void sb__turns_round(struct sb_loop *l, uint64_t from, uint64_t to);
+// The loop has switched back from a fiber, while turns are timed.
+void sb__turns_switched(struct sb_loop *l, struct sb_fiber *f);
 
 #endif

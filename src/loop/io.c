@@ -9,7 +9,8 @@
 
 #include "base/clock.h"
 #include "kit/sock.h"
-#include "loop/loop_private.h"
+#include "loop/fiber_private.h"
+#include "loop/poller.h"
 
 #define MS UINT64_C(1000000)
 // Typical delay of the kernel in waking a thread.

@@ -8,7 +8,10 @@
 
 #include "base/clock.h"
 #include "base/likely.h"
-#include "loop/loop_private.h"
+#include "loop/fiber_private.h"
+#include "loop/hold.h"
+#include "loop/overflow.h"
+#include "loop/poller.h"
 
 // How long after its deadline an io that has not ended is canceled again.
 #define CANCEL_AGAIN_NS UINT64_C(10000000)

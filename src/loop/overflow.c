@@ -11,7 +11,7 @@
 
 #include "kit/asan.h"
 #include "kit/tsan.h"
-#include "loop/loop_private.h"
+#include "loop/fiber_private.h"
 
 #if !defined(SB_ASAN) && !defined(SB_TSAN)
 #define CATCH 1

@@ -5,12 +5,9 @@
 #ifndef SB_LOOP_OVERFLOW_H
 #define SB_LOOP_OVERFLOW_H
 
-#include <stddef.h>
+#include "loop/context.h"
 
-// Size of the guards below stacks, a multiple of every size of pages. It must
-// be larger than the variables of any function, which may not touch all of
-// them: Lua's functions on strings have 8 KiB, those of client libraries more.
-#define SB_OVERFLOW_GUARD ((size_t)65536)
+struct sb_loop;
 
 // From now on, if the stack of a fiber overflows, say(arg) is called in a
 // signal handler, and then the process ends with status 1. arg: of the fiber,
@@ -24,5 +21,10 @@ void sb_overflow_catch(void (*say)(void *arg));
 // guard (see pthread_attr_setguardsize()) are not found.
 void sb_overflow_guard(void *arg);
 void sb_overflow_unguard(void);
+
+// For loop.c. Called before and after the calling thread runs the fibers of the
+// loop.
+void sb__overflow_begin(struct sb_loop *l);
+void sb__overflow_end(struct sb_loop *l);
 
 #endif

@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "loop/loop_private.h"
+#include "loop/fiber_private.h"
+#include "loop/poller.h"
 
 #define MIN_ENTRIES 64u
 #define MAX_ENTRIES 4096u // more operations are submitted earlier

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "loop/fiber_private.h"
 #include "loop/hold.h"
 
 #include <unistd.h>

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "check.h"
-#include "loop/loop_private.h"
+#include "loop/fiber_private.h"
 
 #define STACK (256 * 1024)
 #define MS    UINT64_C(1000000)

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Shared by the files of loop/.
-#ifndef SB_LOOP_PRIVATE_H
-#define SB_LOOP_PRIVATE_H
+// Fibers and their loop, as the files of loop/ share them.
+#ifndef SB_FIBER_PRIVATE_H
+#define SB_FIBER_PRIVATE_H
 
 #include <ck_queue.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "kit/limits.h"
 #include "kit/spin.h"
 #include "loop/context.h"
 #include "loop/fiber.h"
-#include "loop/hold.h"
-#include "loop/loop.h"
 #include "loop/prefetch.h"
 #include "loop/timers.h"
+
+struct sb_hold;
+struct sb__poller;
 
 enum sb__fiber_state {
     SB__FIBER_READY,    // in the queue
@@ -55,27 +55,14 @@ struct sb_fiber {
 
 CK_STAILQ_HEAD(sb__fiber_queue, sb_fiber);
 
-// How a loop waits for the kernel. io: of a fiber in state WAITING. After
-// start_*() returned 0, complete() is called once for it, in wait().
-struct sb__poller {
-    const char *name;
-    int (*open)(struct sb_loop *l, struct sb_err *err);
-    void (*close)(struct sb_loop *l);
-    // Waits for events of poll() on fd; the result is those that happened. 0 or
-    // -errno.
-    int (*start_poll)(struct sb_fiber *f, int fd, short events);
-    // Sends out[0..len-1] completely and then receives at most `cap` bytes; the
-    // result is the number received. NULL: the poller cannot do that.
-    int (*start_exchange)(struct sb_fiber *f, int fd, const void *out,
-        size_t len, void *in, size_t cap);
-    // Has the io end early, with -ECANCELED. It may be too late for that, or
-    // too early: the caller repeats it.
-    void (*cancel)(struct sb_fiber *f);
-    // Waits until something is complete, the time is reached, or notify() is
-    // called. until 0: does not wait.
-    void (*wait)(struct sb_loop *l, uint64_t until);
-    // Ends a wait(). Any thread.
-    void (*notify)(struct sb_loop *l);
+// The account of a thread since its start: hold.h. Times in ns.
+struct sb_account {
+    uint64_t at;    // when it was taken
+    uint64_t cpu;   // time with a processor
+    uint64_t delay; // time ready, without a processor
+    bool has_delay;
+    // How often it lost its processor, and gave it up; < 0: not known.
+    long preempted, sleeps;
 };
 
 // The turns of fibers: hold.c.
@@ -134,12 +121,7 @@ struct sb_loop {
     _Atomic bool asleep; // in wait(): notify() is needed
 };
 
-extern const struct sb__poller sb__epoll;
-#ifdef HAVE_LIBURING
-extern const struct sb__poller sb__uring;
-#endif
-
-// fiber.c. Sets the loop that the calling thread runs; NULL: none any more.
+// Sets the loop that the calling thread runs; NULL: none any more.
 void sb__fiber_enter(struct sb_loop *l);
 // Adds the fiber to those that are ready; removes the first of them.
 void sb__fiber_queue(struct sb_fiber *f);
@@ -151,37 +133,5 @@ void sb__fiber_complete(struct sb_fiber *f, int result);
 // The fiber, which has started an io, waits until it is complete, or until the
 // deadline. Returns the result; -ETIMEDOUT after the deadline.
 int sb__fiber_await(struct sb_fiber *f, uint64_t deadline);
-
-// epoll.c. Fills err if the kernel refuses what a loop needs. no: the errno of
-// the refused call. Returns SB_ELIMIT.
-int sb__loop_refused(int no, struct sb_err *err);
-
-// There is no memory for an event loop: SB_ENOMEM, with the limit.
-static inline int sb__loop_no_memory(struct sb_err *err)
-{
-    char limit[80];
-
-    sb_limit_of_memory(limit, sizeof(limit));
-    return sb_err_set(
-        err, SB_ENOMEM, "out of memory for an event loop%s", limit);
-}
-
-// hold.c. Called before and after the calling thread runs the fibers of the
-// loop.
-void sb__turns_begin(struct sb_loop *l);
-void sb__turns_end(struct sb_loop *l);
-// The loop is closed: no other thread checks it any more.
-void sb__turns_close(struct sb_loop *l);
-// A round begins, while turns are timed.
-void sb__turns_ready(struct sb_loop *l);
-// A round has ended: between these times the fibers ran.
-void sb__turns_round(struct sb_loop *l, uint64_t from, uint64_t to);
-// The loop has switched back from a fiber, while turns are timed.
-void sb__turns_switched(struct sb_loop *l, struct sb_fiber *f);
-
-// overflow.c. Called before and after the calling thread runs the fibers of the
-// loop.
-void sb__overflow_begin(struct sb_loop *l);
-void sb__overflow_end(struct sb_loop *l);
 
 #endif
