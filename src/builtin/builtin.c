@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "builtin/tests.h"
-
 const struct sb_builtin *const sb_builtins[] = {
     &sb__bench_fileio,
     &sb__bench_cpu,

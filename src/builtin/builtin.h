@@ -53,4 +53,14 @@ extern const size_t sb_builtin_count;
 // Finds a test by name, or returns NULL.
 const struct sb_builtin *sb_builtin_find(const char *name);
 
+// For the files of builtin/: the tests, and what they share.
+
+extern const struct sb_builtin sb__bench_cpu, sb__bench_fileio,
+    sb__bench_memory, sb__bench_mutex, sb__bench_threads;
+
+static inline double sb__bench_rate(const struct sb_report *r, uint64_t n)
+{
+    return r->interval_s > 0 ? (double)n / r->interval_s : 0;
+}
+
 #endif

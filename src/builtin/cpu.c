@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // cpu: counts the primes up to a limit by trial division in every event.
-#include "builtin/tests.h"
+#include "builtin/builtin.h"
 
 #include <inttypes.h>
 #include <math.h>

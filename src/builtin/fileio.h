@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "builtin/tests.h"
+#include "builtin/builtin.h"
 
 enum sb__fileio_mode {
     FILEIO_SEQWR,

@@ -2,7 +2,7 @@
 //
 // memory: each event reads or writes a block word by word, until the total
 // size is reached.
-#include "builtin/tests.h"
+#include "builtin/builtin.h"
 
 #include <assert.h>
 #include <errno.h>

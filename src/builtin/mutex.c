@@ -2,7 +2,7 @@
 //
 // mutex: each thread runs one event, which locks random mutexes of a large
 // array, with a short busy loop before each.
-#include "builtin/tests.h"
+#include "builtin/builtin.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 //
 // threads: repeatedly takes a lock, yields and releases it, to measure how the
 // scheduler handles threads that compete for few locks.
-#include "builtin/tests.h"
+#include "builtin/builtin.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -13,7 +13,7 @@
 #include "db/sql.ffi.h"
 #include "kit/buf.h"
 #include "run/user.ffi.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 struct call {
     const char *name;

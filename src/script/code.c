@@ -15,7 +15,7 @@
 #include "base/files.h"
 #include "kit/limits.h"
 #include "script/embed.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // Registry key of string.dump(): scripts may replace the global.
 #define DUMP "sysbench.dump"

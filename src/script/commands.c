@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // Pushes sysbench.cmdline[name], or nil: a script may have replaced these
 // tables with any value.

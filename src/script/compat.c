@@ -3,7 +3,7 @@
 
 #include "loop/fiber.h"
 #include "script/compat.ffi.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // An exception to the rule that nothing identifies the caller by OS thread:
 // these functions of 1.x have no context parameter. A user on an event loop is

@@ -10,7 +10,7 @@
 #include "kit/buf.h"
 #include "base/log.h"
 #include "base/opts.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // Declares an option of this script.
 static int declare(struct sb_script *s, const char *name, const char *help,

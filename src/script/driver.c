@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // Returns nil and the message on the stack top to Lua.
 static int push_failure(lua_State *L)

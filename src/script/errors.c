@@ -6,7 +6,7 @@
 
 #include "kit/buf.h"
 #include "base/log.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 #define LINE_PART_MAX 200 // the beginning of a longer line is of use
 

@@ -10,7 +10,7 @@
 #include "kit/buf.h"
 #include "base/files.h"
 #include "base/opts.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // The order is that of sysbench 1.0.
 static const char *const home_templates[] = {

@@ -16,7 +16,7 @@
 
 #include "base/files.h"
 #include "base/log.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // The libraries that ffi.load() has loaded globally, by name.
 #define LOADED "sysbench.libraries"

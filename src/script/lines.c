@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "kit/array.h"
 #include "loop/hold.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // Finds the line of a script that does not return, for a message. A signal
 // interrupts the thread of its worker. If the thread executes code that LuaJIT

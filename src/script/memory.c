@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "kit/limits.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // No page of it is touched, so it takes only addresses.
 #define RESERVE ((size_t)32 << 20)

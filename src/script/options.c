@@ -9,7 +9,7 @@
 
 #include "kit/array.h"
 #include "kit/buf.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // A component of a mix may have its own value of an option of the program.
 // Returns true if the view is such a value, which then replaces the program's.

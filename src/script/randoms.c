@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kit/array.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // Streams of the components of a mix; those of the first one are the streams of
 // users without a mix.

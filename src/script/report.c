@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "script/internal.h"
+#include "script/script_private.h"
 
 bool sb_script_has_report_hook(const struct sb_script *s, bool final)
 {

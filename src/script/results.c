@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/wire.h"
 #include "kit/array.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 #define CDATA 10 // lua_type() of a cdata
 

@@ -9,7 +9,7 @@
 
 #include "kit/buf.h"
 #include "base/log.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 static bool names_stdin(const char *name)
 {

@@ -17,7 +17,7 @@
 #include "kit/locale.h"
 #include "loop/fiber.h"
 #include "script/abi.ffi.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // Stream of random numbers of the main state; users have those from 0 up.
 #define MAIN_STREAM UINT64_MAX

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 // How long users wait until it is known whether they share a state.
 #define WAIT_NS UINT64_C(2000000000)

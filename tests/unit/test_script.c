@@ -10,7 +10,7 @@
 
 #include "check.h"
 #include "script/embed.h"
-#include "script/internal.h"
+#include "script/script_private.h"
 
 static char top[] = "/tmp/test_script.XXXXXX";
 

@@ -2,8 +2,8 @@
 //
 // Declarations that the files of the script layer share: the script, its Lua
 // states, code that is parsed once, values of options for Lua.
-#ifndef SB_SCRIPT_INTERNAL_H
-#define SB_SCRIPT_INTERNAL_H
+#ifndef SB_SCRIPT_PRIVATE_H
+#define SB_SCRIPT_PRIVATE_H
 
 #include <lauxlib.h>
 #include <lua.h>
