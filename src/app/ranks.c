@@ -12,8 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "ranks/job.h"
-#include "ranks/job_files.h"
-#include "ranks/module.h"
+#include "ranks/place.h"
 #include "kit/clock.h"
 #include "out/division.h"
 

@@ -3,14 +3,103 @@
 #include "ranks/place.h"
 
 #include <assert.h>
+#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kit/units.h"
-#include "ranks/module.h"
+
+// Launchers and modules of MPI.
+
+// In the order in which they are looked for. Hydra, MPICH's launcher, sets
+// PMI_SIZE, as srun --mpi=pmi2 does. srun --mpi=pmix sets no variable of MPI
+// that has a size. Launchers of MPI start their own processes with srun, so
+// Slurm's variables come last. A batch script has no SLURM_STEP_NUM_TASKS: what
+// it starts without srun is one process.
+static const struct sb_job_family families[] = {
+    { "openmpi", "Open MPI", "Open MPI", "OMPI_COMM_WORLD_SIZE", NULL },
+    { "mpich", "MPICH", "MPICH", "PMI_SIZE", NULL },
+    { "openmpi", "Open MPI", "Slurm", "SLURM_STEP_NUM_TASKS", "PMIX_RANK" },
+    { NULL, "MPI", "Slurm", "SLURM_STEP_NUM_TASKS", NULL },
+};
+
+#define FAMILIES (sizeof(families) / sizeof(families[0]))
+
+// The value of a variable in env, which ends with NULL; NULL if it is not set.
+static const char *job_variable(char *const *env, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (; *env; env++)
+        if (strncmp(*env, name, len) == 0 && (*env)[len] == '=')
+            return *env + len + 1;
+    return NULL;
+}
+
+const struct sb_job_family *sb_job_launched(
+    char *const *env, unsigned *processes)
+{
+    for (size_t i = 0; i < FAMILIES; i++) {
+        const char *size = job_variable(env, families[i].size);
+        long n = size ? strtol(size, NULL, 10) : 0;
+
+        if (n < 1 || (families[i].mark && !job_variable(env, families[i].mark)))
+            continue;
+        *processes = (unsigned)n;
+        return &families[i];
+    }
+    return NULL;
+}
+
+static int load_library(
+    struct sb_transport *t, const char *file, struct sb_err *err)
+{
+    // MPI libraries load components of their own, which look for the symbols
+    // of the library.
+    void *handle = dlopen(file, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+
+    if (!handle)
+        return sb_err_set(
+            err, SB_EDRIVER, "%s cannot be loaded: %s", file, dlerror());
+    t->ops = dlsym(handle, "sb_transport_ops");
+    if (!t->ops || t->ops->abi != SB_TRANSPORT_ABI)
+        return sb_err_set(
+            err, SB_EDRIVER, "%s belongs to another build of sysbench", file);
+    return t->ops->open(t, err);
+}
+
+static bool find_module(char *file, size_t size, const char *dir,
+    const struct sb_job_family *family)
+{
+    snprintf(file, size, "%s/%s.so", dir, family->module);
+    return access(file, F_OK) == 0;
+}
+
+int sb_job_open(struct sb_transport *t, const char *dir,
+    const struct sb_job_family *family, struct sb_err *err)
+{
+    char file[4200];
+
+    *t = (struct sb_transport){ 0 };
+    if (family && !family->module)
+        return sb_err_set(err, SB_ENOTFOUND,
+            "srun was called without --mpi=pmix (for Open MPI) or --mpi=pmi2 "
+            "(for MPICH); without MPI, use --ranks=auto");
+    for (size_t i = 0; i < FAMILIES; i++)
+        if ((!family || family == &families[i]) && families[i].module &&
+            find_module(file, sizeof(file), dir, &families[i]))
+            return load_library(t, file, err);
+    return sb_err_set(err, SB_ENOTFOUND,
+        "there is no module for %s in %.300s (install its development files "
+        "and build again)",
+        family ? family->name : "MPI", dir);
+}
+
+// Options.
 
 #define AT(field) offsetof(struct sb_rank_opts, field)
 
@@ -102,8 +191,8 @@ static int place_of_launcher(
     struct sb_rank_place *p, char *const *env, struct sb_err *err)
 {
     for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
-        const char *rank = sb_job_variable(env, launchers[i].rank);
-        const char *ranks = sb_job_variable(env, launchers[i].ranks);
+        const char *rank = job_variable(env, launchers[i].rank);
+        const char *ranks = job_variable(env, launchers[i].ranks);
 
         if (!rank || !ranks)
             continue;
@@ -115,7 +204,7 @@ static int place_of_launcher(
             "of ranks",
             launchers[i].rank, rank, launchers[i].ranks, ranks);
     }
-    if (sb_job_variable(env, "JOB_COMPLETION_INDEX"))
+    if (job_variable(env, "JOB_COMPLETION_INDEX"))
         return sb_err_set(err, SB_EUSAGE,
             "--ranks=auto: a Kubernetes Job gives each process a number, but "
             "not how many there are: use --rank=$JOB_COMPLETION_INDEX and "

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Options of runs that several processes carry out together, each of them a
-// rank. docs/distributed.md, docs/internals/ranks.md.
+// Which rank of a run this process is: options, and launchers of MPI.
+// docs/distributed.md, docs/internals/ranks.md.
 #ifndef SB_PLACE_H
 #define SB_PLACE_H
 
+#include "ranks/transport.h"
 #include "run/run_opts.h"
 
 // "Options for several clients"
@@ -50,5 +51,29 @@ int sb_ranks_join(struct sb_run *run);
 // 1970. now_ns: it must be later. SB_EUSAGE.
 int sb_ranks_start_at(
     const char *text, int64_t now_ns, int64_t *ns, struct sb_err *err);
+
+// The modules for MPI: finds the one for the launcher that started this
+// process, and loads it.
+
+// A family of MPI libraries, whose binaries are compatible, and a launcher that
+// starts processes for it.
+struct sb_job_family {
+    const char *module;   // name of its module, "openmpi"; NULL: not for MPI
+    const char *name;     // for users, "Open MPI"
+    const char *launcher; // for users, "Slurm"
+    const char *size;     // variable with the number of processes
+    const char *mark;     // variable that must also be set, or NULL
+};
+
+// Returns the family of the launcher that started this process with others,
+// and their number; NULL if none did. env: ends with NULL.
+const struct sb_job_family *sb_job_launched(
+    char *const *env, unsigned *processes);
+
+// Loads the module and joins the job. family: NULL for the first module that
+// is there. SB_ENOTFOUND: there is no such module; SB_EDRIVER: it cannot be
+// used; SB_ESYS: MPI reports an error.
+int sb_job_open(struct sb_transport *t, const char *dir,
+    const struct sb_job_family *family, struct sb_err *err);
 
 #endif

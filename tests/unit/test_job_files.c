@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "ranks/job_files.h"
+#include "ranks/job.h"
 
 #include <stdatomic.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 //
 // Not with tsan: one thread.
 #include "check.h"
-#include "ranks/module.h"
+#include "ranks/place.h"
 
 static const char *launcher(char *const *env, unsigned *n)
 {
