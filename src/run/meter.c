@@ -76,22 +76,30 @@ static void add_stage_at(
                 sb__run_stages(run), middle > start ? middle - start : 0));
 }
 
-void sb__run_report_fill(struct sb_run *run, struct sb_report *r,
-    const struct sb_snap *sum, uint64_t now, bool warmup)
+// Fills in a report of sum, which ended at `now`, in a phase that began at
+// `start`.
+static void fill_report(struct sb_run *run, struct sb_report *r,
+    const struct sb_snap *sum, enum sb_phase phase, uint64_t start,
+    uint64_t now)
 {
-    uint64_t start = warmup ? run->t0 : run->warm_end;
-    enum sb_phase phase = warmup ? SB_PHASE_WARMUP : SB_PHASE_MEASURED;
-
     sb_report_fill(r, sum, sb__run_report_users(run), run->open_loop,
         (double)(now - start) / 1e9);
-    r->warmup = warmup;
+    r->warmup = phase == SB_PHASE_WARMUP;
     r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
     r->start_ns = start;
     r->stats = names_of(run, phase);
-    r->queue = sum->queue;
-    r->concurrency = sum->unfinished;
-    r->running = now >= run->deadline ? users_at_end(run) : sum->running;
+    // At the time limit, users have just ended their loops. They count as
+    // running, because they ran during this interval.
+    if (now >= run->deadline)
+        r->running = users_at_end(run);
     add_stage_at(run, r, now);
+}
+
+void sb__run_report_fill(struct sb_run *run, struct sb_report *r,
+    const struct sb_snap *sum, uint64_t now, bool warmup)
+{
+    fill_report(run, r, sum, warmup ? SB_PHASE_WARMUP : SB_PHASE_MEASURED,
+        warmup ? run->t0 : run->warm_end, now);
 }
 
 // Returns the number of arrivals of this phase that were due by `until`.
@@ -173,36 +181,6 @@ static uint64_t meter_snap_pending(
     return n;
 }
 
-// Adds the queue length at this moment, not the growth during the interval.
-static void add_queue(struct sb_report *r, const struct sb_snap *s)
-{
-    uint64_t begun = s->c.started + s->skipped;
-
-    r->queue = s->scheduled > begun ? s->scheduled - begun : 0;
-    r->concurrency = s->unfinished;
-    r->running = s->running;
-}
-
-void sb__meter_report_fill(struct sb_meter *m, struct sb_report *r,
-    const struct sb_snap *diff, const struct sb_snap *s)
-{
-    struct sb_run *run = m->run;
-    uint64_t now = s->ns;
-
-    sb_report_fill(r, diff, sb__run_report_users(run), run->open_loop,
-        (double)(now - m->phase_start) / 1e9);
-    r->warmup = m->phase == SB_PHASE_WARMUP;
-    r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
-    r->start_ns = m->phase_start;
-    r->stats = names_of(run, m->phase);
-    add_queue(r, s);
-    // At the time limit, users have just ended their loops. They count as
-    // running, because they ran during this interval.
-    if (now >= run->deadline)
-        r->running = users_at_end(run);
-    add_stage_at(run, r, now);
-}
-
 // Adds how the rate was found, and whether the measured part keeps the limits.
 static void add_search(struct sb_meter *m, struct sb_report *r)
 {
@@ -219,33 +197,29 @@ static void add_search(struct sb_meter *m, struct sb_report *r)
         f->kept = m->run->l->judge(m->run->l->data, r, &f->value, &missed);
 }
 
-// Reports what has happened since the last checkpoint: diff, which ends at s.
-// s becomes the start of the next checkpoint. failure: for a final report, why
-// the run failed.
-static void meter_report_cumulative(struct sb_meter *m, struct sb_snap *s,
-    const struct sb_snap *diff,
-    void (*tell)(void *data, const struct sb_report *r), bool final,
-    const char *failure)
+// The final report: the figures of the whole run, s, and those since the last
+// checkpoint, diff. Takes over *s. failure: why the run failed, or NULL.
+static void report_final(struct sb_meter *m, struct sb_snap *s,
+    const struct sb_snap *diff, const char *failure)
 {
+    struct sb_run *run = m->run;
     struct sb_report r;
 
-    sb__meter_report_fill(m, &r, diff, s);
-    r.final = final;
+    fill_report(run, &r, diff, m->phase, m->phase_start, s->ns);
+    r.final = true;
     // If the search was interrupted, its parts are not added up: their loads
     // differ.
-    r.whole = !final ? NULL : m->run->searching ? diff : s;
+    r.whole = run->searching ? diff : s;
     r.failure = failure;
-    if (final && !m->run->staged)
+    if (!run->staged)
         r.running = r.threads;
-    if (final) {
-        r.stages = m->stages;
-        r.nstages = m->nstages;
-        r.ranks = m->run->group ? m->run->group->figures : NULL;
-        r.nranks = m->run->group ? m->run->group->ranks : 0;
-        add_search(m, &r);
-    }
-    if (tell)
-        tell(m->run->l->data, &r);
+    r.stages = m->stages;
+    r.nstages = m->nstages;
+    r.ranks = run->group ? run->group->figures : NULL;
+    r.nranks = run->group ? run->group->ranks : 0;
+    add_search(m, &r);
+    if (run->l->final)
+        run->l->final(run->l->data, &r);
     sb_snap_done(&m->checkpoint);
     m->checkpoint = *s;
     memset(s, 0, sizeof(*s));
@@ -353,66 +327,89 @@ static void meter_stages_done(struct sb_meter *m)
     m->nstages = 0;
 }
 
-static void tell_stage(struct sb_meter *m, const struct sb_report *r)
+// Takes over *diff.
+static void report_stage(
+    struct sb_meter *m, unsigned stage, struct sb_snap *diff, uint64_t now)
 {
-    if (m->run->l->stage)
-        m->run->l->stage(m->run->l->data, r);
-}
-
-// Of a group: the sum over all ranks of a stage that has ended. Takes over
-// *sum.
-static void meter_stages_sum(
-    struct sb_meter *m, unsigned stage, struct sb_snap *sum)
-{
-    struct sb_report *r;
+    struct sb_run *run = m->run;
 
     if (!m->stages || !m->stage_diff || stage >= stages_of(m)->n)
         return;
-    struct sb_snap *diff = &m->stage_diff[m->nstages];
+    struct sb_snap *kept = &m->stage_diff[m->nstages];
+    struct sb_report *r = &m->stages[m->nstages++];
 
-    r = &m->stages[m->nstages++];
-    *diff = *sum;
-    memset(sum, 0, sizeof(*sum));
-    sb__run_report_fill(m->run, r, diff, start_of(m, stage) + diff->ns, false);
-    add_stage(m->run, r, stage);
-    tell_stage(m, r);
+    *kept = *diff;
+    memset(diff, 0, sizeof(*diff));
+    sb__run_report_fill(run, r, kept, now, false);
+    add_stage(run, r, stage);
+    if (run->l->stage)
+        run->l->stage(run->l->data, r);
 }
 
-static int share_stage(struct sb_meter *m, const struct sb_snap *s)
+static void report_checkpoint(
+    struct sb_meter *m, const struct sb_snap *diff, uint64_t now)
 {
-    struct sb_snap diff = { 0 };
-    int rc = sb_snap_sub(&diff, s, &m->stage_snap);
+    struct sb_run *run = m->run;
+    struct sb_report r;
 
-    if (rc == 0)
-        m->run->group->ops->give_section(m->run, SB_SECTION_STAGE, m->stage,
-            &diff, &m->run->stats[m->phase]);
-    sb_snap_done(&diff);
-    return rc;
+    meter_check_printed(m, diff);
+    sb__run_report_fill(run, &r, diff, now, false);
+    if (run->l->checkpoint)
+        run->l->checkpoint(run->l->data, &r);
 }
 
-// Ends the stage in progress, if any, at snapshot s: makes its report and
-// passes it to the listener. 0 or SB_ENOMEM.
+// Time at which a checkpoint is due.
+static uint64_t checkpoint_at(const struct sb_meter *m, size_t number)
+{
+    const char *text = m->run->o->report_checkpoints.item[number];
+
+    return m->run->warm_end + (uint64_t)(strtod(text, NULL) * 1e9);
+}
+
+// A group: all ranks have ended a section; sum: their figures.
+static void on_section(
+    void *arg, enum sb_section kind, unsigned number, struct sb_snap *sum)
+{
+    struct sb_meter *m = arg;
+
+    if (kind == SB_SECTION_STAGE)
+        report_stage(m, number, sum, start_of(m, number) + sum->ns);
+    else
+        report_checkpoint(m, sum, checkpoint_at(m, number));
+}
+
+// This process has ended a section, at `now`: reports its figures, or gives
+// them to rank 0. May take over *diff.
+static void end_section(struct sb_meter *m, enum sb_section kind,
+    unsigned number, struct sb_snap *diff, uint64_t now)
+{
+    struct sb_run *run = m->run;
+
+    if (run->group)
+        run->group->ops->give_section(
+            run, kind, number, diff, &run->stats[m->phase]);
+    else if (kind == SB_SECTION_STAGE)
+        report_stage(m, number, diff, now);
+    else
+        report_checkpoint(m, diff, now);
+}
+
+// Ends the stage in progress, if any, at snapshot s. 0 or SB_ENOMEM.
 static int meter_stages_end(struct sb_meter *m, const struct sb_snap *s)
 {
+    struct sb_snap diff = { 0 };
+
     if (!m->run->staged || m->phase == SB_PHASE_WARMUP)
         return 0;
     if (!m->stages || !m->stage_diff)
         return SB_ENOMEM;
-    if (m->run->group)
-        return share_stage(m, s);
-
     assert(m->nstages <= m->stage && m->stage < stages_of(m)->n);
-    struct sb_snap *diff = &m->stage_diff[m->nstages];
-    struct sb_report *r = &m->stages[m->nstages];
-    int rc = sb_snap_sub(diff, s, &m->stage_snap);
+    int rc = sb_snap_sub(&diff, s, &m->stage_snap);
 
-    if (rc)
-        return rc;
-    m->nstages++;
-    sb__meter_report_fill(m, r, diff, s);
-    add_stage(m->run, r, m->stage);
-    tell_stage(m, r);
-    return 0;
+    if (rc == 0)
+        end_section(m, SB_SECTION_STAGE, m->stage, &diff, s->ns);
+    sb_snap_done(&diff);
+    return rc;
 }
 
 // The end of a stage is due. If the report is so late that a whole stage has
@@ -468,48 +465,6 @@ void sb__meter_group_interval(
     m->key = end - run->t0;
 }
 
-// Gives what precedes a checkpoint to rank 0: diff, which ends at s. s becomes
-// the start of the next one.
-static void meter_group_checkpoint(
-    struct sb_meter *m, struct sb_snap *s, const struct sb_snap *diff)
-{
-    m->run->group->ops->give_section(m->run, SB_SECTION_CHECKPOINT,
-        (unsigned)m->checkpoint_no, diff, &m->run->stats[m->phase]);
-    sb_snap_done(&m->checkpoint);
-    m->checkpoint = *s;
-    memset(s, 0, sizeof(*s));
-}
-
-static void report_checkpoint(
-    struct sb_meter *m, unsigned number, const struct sb_snap *sum)
-{
-    struct sb_run *run = m->run;
-    const char *text = run->o->report_checkpoints.item[number];
-    uint64_t at = run->warm_end + (uint64_t)(strtod(text, NULL) * 1e9);
-    struct sb_report r;
-
-    meter_check_printed(m, sum);
-    sb__run_report_fill(run, &r, sum, at, false);
-    if (run->l->checkpoint)
-        run->l->checkpoint(run->l->data, &r);
-}
-
-static void report_section(
-    void *arg, enum sb_section kind, unsigned number, struct sb_snap *sum)
-{
-    if (kind == SB_SECTION_STAGE)
-        meter_stages_sum(arg, number, sum);
-    else
-        report_checkpoint(arg, number, sum);
-}
-
-// Reports the sums of sections that all ranks have ended.
-static void meter_group_init(struct sb_meter *m)
-{
-    m->run->group->on_section = report_section;
-    m->run->group->on_section_arg = m;
-}
-
 // Rank 0 is lost: reports the figures of this rank, as for a run of its own.
 static void report_alone(struct sb_meter *m, const struct sb_snap *mine)
 {
@@ -522,8 +477,7 @@ static void report_alone(struct sb_meter *m, const struct sb_snap *mine)
         return;
     end.ns = m->phase_start + mine->ns;
     run->group = NULL;
-    meter_report_cumulative(
-        m, &end, mine, run->l->final, true, "rank 0 was lost");
+    report_final(m, &end, mine, "rank 0 was lost");
     run->group = g;
 }
 
@@ -557,8 +511,8 @@ static void group_final(struct sb_meter *m, const struct sb_snap *mine,
     end = e.sum;
     end.ns = m->phase_start + e.sum.ns;
     // After the loss of a rank, only the figures of the whole run are known.
-    meter_report_cumulative(m, &end, e.has_since ? &e.since : &e.sum,
-        run->l->final, true, res->err.code ? res->err.msg : NULL);
+    report_final(m, &end, e.has_since ? &e.since : &e.sum,
+        res->err.code ? res->err.msg : NULL);
     sb_snap_done(&e.since);
 }
 
@@ -596,8 +550,10 @@ void sb__meter_init(struct sb_meter *m, struct sb_run *run)
     // Rank 0 keeps the intervals of all ranks, in case one is lost.
     if (run->group && m->interval == 0)
         m->interval = GROUP_INTERVAL;
-    if (run->group)
-        meter_group_init(m);
+    if (run->group) {
+        run->group->on_section = on_section;
+        run->group->on_section_arg = m;
+    }
     m->next_tick = m->next_checkpoint = m->next_stage = UINT64_MAX;
 }
 
@@ -615,9 +571,7 @@ static void set_next_checkpoint(struct sb_meter *m)
 
     m->next_checkpoint = UINT64_MAX;
     if (m->phase == SB_PHASE_MEASURED && m->checkpoint_no < list->count)
-        m->next_checkpoint =
-            m->phase_start +
-            (uint64_t)(strtod(list->item[m->checkpoint_no], NULL) * 1e9);
+        m->next_checkpoint = checkpoint_at(m, m->checkpoint_no);
 }
 
 static void read_operations(struct sb_meter *m)
@@ -754,7 +708,7 @@ static void end_interval(
         if (m->run->group) {
             sb__meter_group_interval(m, &diff, now, partial);
         } else {
-            sb__meter_report_fill(m, &r, &diff, &s);
+            fill_report(m->run, &r, &diff, m->phase, m->phase_start, s.ns);
             r.partial = partial;
             tell_interval(m, &r);
         }
@@ -785,12 +739,12 @@ static void end_checkpoint(struct sb_meter *m, uint64_t now)
             m, &s, SB_SNAP_FULL, &m->checkpoint, now, report_end(m, now)) ||
         sb_snap_sub(&diff, &s, &m->checkpoint)) {
         sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
-    } else if (m->run->group) {
-        meter_group_checkpoint(m, &s, &diff);
     } else {
-        meter_check_printed(m, &diff);
-        meter_report_cumulative(
-            m, &s, &diff, m->run->l->checkpoint, false, NULL);
+        end_section(
+            m, SB_SECTION_CHECKPOINT, (unsigned)m->checkpoint_no, &diff, s.ns);
+        sb_snap_done(&m->checkpoint);
+        m->checkpoint = s;
+        memset(&s, 0, sizeof(s));
     }
     sb_snap_done(&diff);
     sb_snap_done(&s);
@@ -890,8 +844,7 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
     if (rc == 0 && !run->group) {
         meter_check_success(
             m, &s, &diff, meter_snap_pending(m, until, &s), all_ended, res);
-        meter_report_cumulative(m, &s, &diff, run->l->final, true,
-            res->err.code ? res->err.msg : NULL);
+        report_final(m, &s, &diff, res->err.code ? res->err.msg : NULL);
     } else if (rc && !res->err.code) {
         sb_err_set(&res->err, rc, "no final report: out of memory");
         res->end = SB_END_FAILED;

@@ -57,6 +57,7 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
 
 // For the search of the rate, and for ranks/: parts that all reports of a run
 // have in common.
+
 // The number of users of this process, or of all ranks.
 unsigned sb__run_report_users(const struct sb_run *run);
 // Fills in a report of figures that ended at `now`: of the sum over all ranks,
@@ -70,11 +71,8 @@ int sb__meter_snap_take(struct sb_meter *m, struct sb_snap *s,
     enum sb_snap_detail detail, const struct sb_snap *earlier, uint64_t now,
     uint64_t until);
 
-// For tests:
-// Fills in a report of this process: of diff, which ended at s.
-void sb__meter_report_fill(struct sb_meter *m, struct sb_report *r,
-    const struct sb_snap *diff, const struct sb_snap *s);
-// Gives an interval of this rank to the others. partial: the rest of one.
+// For tests. Gives an interval of this rank to the others. partial: the rest of
+// one.
 void sb__meter_group_interval(
     struct sb_meter *m, const struct sb_snap *diff, uint64_t now, bool partial);
 

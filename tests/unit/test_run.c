@@ -3,7 +3,7 @@
 // The course of a run: limits, phases, schedule. Time limits are short. Elapsed
 // times are compared only with bounds that a hang would exceed. A test that
 // requires that users ran repeats the run with longer times until they did.
-#include "run/meter.h"
+#include "measure/pace.h"
 #include "runs.h"
 
 static int own_loop(
@@ -502,25 +502,6 @@ static void the_same_seed_gives_the_same_keys(void)
     }
 }
 
-// A report of counters that were read one after the other.
-static void the_queue_is_not_negative(void)
-{
-    const struct sb_run_opts o = { .threads = 1 };
-    struct sb_run run = {
-        .o = &o, .users = 1, .open_loop = true, .deadline = UINT64_MAX
-    };
-    struct sb_meter m = { .run = &run, .phase = SB_PHASE_MEASURED };
-    const struct sb_snap diff = { .ns = 1 };
-    struct sb_snap s = { .ns = 5, .scheduled = 20, .c = { .started = 13 } };
-    struct sb_report r;
-
-    sb__meter_report_fill(&m, &r, &diff, &s);
-    CHECK_INT(r.queue, 7); // of all, not those of the interval
-    s.scheduled = 12;
-    sb__meter_report_fill(&m, &r, &diff, &s);
-    CHECK_INT(r.queue, 0);
-}
-
 CHECK_FILE
 {
     RUN(event_limit_is_exact);
@@ -543,6 +524,5 @@ CHECK_FILE
     RUN(client_delays_are_not_in_latencies);
     RUN(think_time_is_not_in_latencies);
     RUN(the_same_seed_gives_the_same_keys);
-    RUN(the_queue_is_not_negative);
     return check_done();
 }

@@ -263,6 +263,22 @@ static void means(void)
     CHECK_NEAR(mean, 0, 0);
 }
 
+// Counters that were read one after the other.
+static void the_queue_is_not_negative(void)
+{
+    const struct sb_snap earlier = { .scheduled = 19, .c = { .started = 9 } };
+    struct sb_snap later = { .scheduled = 20, .c = { .started = 13 } };
+    struct sb_snap diff;
+
+    CHECK_INT(sb_snap_sub(&diff, &later, &earlier), 0);
+    CHECK_INT(diff.queue, 7); // of all, not those of the interval
+    sb_snap_done(&diff);
+    later.scheduled = 12;
+    CHECK_INT(sb_snap_sub(&diff, &later, &earlier), 0);
+    CHECK_INT(diff.queue, 0);
+    sb_snap_done(&diff);
+}
+
 CHECK_FILE
 {
     RUN(empty_run);
@@ -273,5 +289,6 @@ CHECK_FILE
     RUN(broken_sums_are_named);
     RUN(reports_show_the_right_latency);
     RUN(means);
+    RUN(the_queue_is_not_negative);
     return check_done();
 }
