@@ -470,18 +470,13 @@ static int input_of(const struct sb_buf *b, struct sb_err *err)
     return -1;
 }
 
-// The shell splits the words of --launch.
-static void launch_with(const char *launcher, char *out, size_t size)
-{
-    snprintf(out, size, "exec %s \"$@\"", launcher);
-}
-
 static int start(struct sb_app *a, struct sb_app_child *child, int *status,
     struct sb_err *err)
 {
     const struct sb_app_sweep *s = a->sweep;
     const char *launcher = child->started ? a->sweep_opts.launch : "";
-    char self[4096], mpi[64], shell[4096];
+    char self[4096], mpi[64];
+    struct sb_buf shell = { 0 };
     ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
     char *argv[10];
     size_t n = 0;
@@ -492,10 +487,12 @@ static int start(struct sb_app *a, struct sb_app_child *child, int *status,
     self[len] = '\0';
     child->path = *launcher ? "/bin/sh" : "/proc/self/exe";
     if (*launcher) {
-        launch_with(launcher, shell, sizeof(shell));
+        // The shell splits the words of --launch, which may name many hosts.
+        if (sb_buf_addf(&shell, "exec %s \"$@\"", launcher))
+            return sb_err_set(err, SB_ENOMEM, "out of memory");
         argv[n++] = (char *)"sh";
         argv[n++] = (char *)"-c";
-        argv[n++] = shell;
+        argv[n++] = shell.data;
         argv[n++] = (char *)"sh";
     }
     argv[n++] = *launcher ? self : a->argv[0];
@@ -507,7 +504,10 @@ static int start(struct sb_app *a, struct sb_app_child *child, int *status,
     argv[n++] = (char *)"run";
     argv[n] = NULL;
     child->argv = argv;
-    return sb_app_child(&a->sweep->children, child, status, err);
+    int rc = sb_app_child(&a->sweep->children, child, status, err);
+
+    sb_buf_done(&shell);
+    return rc;
 }
 
 // Logs or returns an error if the launcher has not started all ranks, for which
@@ -523,13 +523,13 @@ static int judge_launch(const struct sb_app *a,
             *status);
     if (child->late)
         sb_log(SB_LOG_ALERT,
-            "--launch: '%s' did not start all ranks within %g s "
+            "--launch: '%.200s' did not start all ranks within %g s "
             "(--launch-timeout), or rank 0 cannot write to %s",
             launcher, (double)child->limit / 1e9, a->sweep->state.dir);
     else if (access(child->started, F_OK))
         sb_log(SB_LOG_ALERT,
-            "--launch: '%s' ended with exit status %d before all ranks were "
-            "started, or rank 0 cannot write to %s",
+            "--launch: '%.200s' ended with exit status %d before all ranks "
+            "were started, or rank 0 cannot write to %s",
             launcher, *status, a->sweep->state.dir);
     else
         return 0;

@@ -35,6 +35,14 @@ A launcher starts each run, and the commands before and after it.
   prepare
   prepare
 
+A launcher of any length: the list of hosts may be long.
+
+  $ hosts=$(printf 'host%04d.example.com,' $(seq 1 400))
+  $ sweep --sweep=threads=1 --launch="./launcher $hosts" >out; runs
+  [1/1] threads=1: FIGURES
+  $ tail -1 launched | sed "s/^$hosts/HOSTS/"
+  HOSTS (--mpi=auto e.lua)
+
 Errors of the launcher are reported, and finished runs are kept.
 
   $ cat >launcher <<'EOF'
