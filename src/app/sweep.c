@@ -511,28 +511,31 @@ static int start(struct sb_app *a, struct sb_app_child *child, int *status,
 }
 
 // Logs or returns an error if the launcher has not started all ranks, for which
-// rank 0 waits before it creates the file `started`.
-static int judge_launch(const struct sb_app *a,
-    const struct sb_app_child *child, int *status, struct sb_err *err)
+// rank 0 waits before it creates the file `started`. A signal that ends the
+// sweep also ends a launcher before that.
+static int judge_launch(struct sb_app *a, const struct sb_app_child *child,
+    int *status, struct sb_err *err)
 {
     const char *launcher = a->sweep_opts.launch;
+    bool started = !child->late && access(child->started, F_OK) == 0;
 
-    if (*status == 126 || *status == 127)
-        return sb_err_set(err, SB_ESYS,
-            "--launch: '%.200s' cannot be executed (exit status %d)", launcher,
-            *status);
+    if (started || sb_app_children_seen(&a->sweep->children))
+        return 0;
     if (child->late)
         sb_log(SB_LOG_ALERT,
             "--launch: '%.200s' did not start all ranks within %g s "
             "(--launch-timeout), or rank 0 cannot write to %s",
             launcher, (double)child->limit / 1e9, a->sweep->state.dir);
-    else if (access(child->started, F_OK))
+    else if (*status == 126 || *status == 127)
+        return sb_err_set(err, SB_ESYS,
+            "--launch: '%.200s' cannot be executed, or cannot execute sysbench "
+            "on a host (exit status %d)",
+            launcher, *status);
+    else
         sb_log(SB_LOG_ALERT,
             "--launch: '%.200s' ended with exit status %d before all ranks "
             "were started, or rank 0 cannot write to %s",
             launcher, *status, a->sweep->state.dir);
-    else
-        return 0;
     a->sweep->explained = true;
     *status = *status ? *status : SB_EXIT_FAILED;
     return 0;

@@ -56,7 +56,7 @@ Errors of the launcher are reported, and finished runs are kept.
   $ grep -v '^sh:' err
   ALERT: the sweep ended early: 1 of 2 runs are measured
   ALERT: the finished runs are in s.json.sweep; add --sweep-resume to measure the others
-  FATAL: --launch: './launcher' cannot be executed (exit status 127)
+  FATAL: --launch: './launcher' cannot be executed, or cannot execute sysbench on a host (exit status 127)
   $ printf '#!/bin/sh\nexec "$@"\n' >launcher
   $ chmod +x launcher
   $ sweep --sweep=threads=1,2 --launch=./launcher --launch-timeout=90s \
@@ -96,6 +96,39 @@ A launcher that kills rank 0, as some do when another rank is lost.
   $ runs; head -1 err
   [1/1] threads=2: failed, exit status 9
   ALERT: the run threads=2 wrote no result: its launcher ended with exit status 9
+
+Ctrl-C while a launcher starts the ranks is no error of the launcher.
+
+  $ cat >slow <<'EOF'
+  > #!/bin/sh
+  > trap 'exit 130' INT
+  > kill -INT $PPID
+  > tries=0
+  > until [ $tries = 600 ]; do
+  >     sleep 0.1
+  >     tries=$((tries + 1))
+  > done
+  > EOF
+  $ chmod +x slow
+  $ sweep --sweep=threads=1,2 --launch=./slow >out
+  [130]
+  $ runs; cat err
+  ALERT: the sweep ended early: 0 of 2 runs are measured
+
+Exit status 127 means that nothing was executed, unless the run has started.
+
+  $ sweep --sweep=threads=1,2 --launch='sh -c "exit 127"' >out
+  [1]
+  $ runs; tail -1 err
+  FATAL: --launch: 'sh -c "exit 127"' cannot be executed, or cannot execute sysbench on a host (exit status 127)
+  $ echo 'function event() os.exit(127) end' >exits.lua
+  $ sysbench exits.lua --events=1 --sweep=threads=1,2 --launch=env run >out 2>err
+  [1]
+  $ runs; head -2 err
+  [1/2] threads=1: failed, exit status 127
+  [2/2] threads=2: failed, exit status 127
+  FATAL: the script ended the run with os.exit(127)
+  ALERT: the run threads=1 wrote no result: its launcher ended with exit status 127
 
 Settings that do not arrive.
 
