@@ -1041,6 +1041,7 @@ static bool read_number(const char **p, double *value)
 
 struct reader {
     struct sb_result_file *f;
+    const char *start;    // of the text
     const char *p, *end;  // the rest of the text, with NUL behind it
     json_t *runs;         // the list in f->json
     struct sb_rows *rows; // to which rows are added
@@ -1262,22 +1263,29 @@ static int parse_document_member(
 {
     if (strcmp(name, "runs") != 0 || !next_is(in, '['))
         return parse_other(in, value);
+    in->f->runs_at = (size_t)(in->p + 1 - in->start);
     *value = in->runs = json_array();
-    return *value ? parse_list(in, parse_run) : SB_ENOMEM;
+    int rc = *value ? parse_list(in, parse_run) : SB_ENOMEM;
+
+    in->f->runs_end = (size_t)(in->p - 1 - in->start);
+    return rc;
 }
 
 static int parse(
     struct sb_result_file *f, const struct sb_buf *text, struct sb_err *err)
 {
-    struct reader in = {
-        .f = f, .p = text->data, .end = text->data + text->len, .err = err
-    };
+    struct reader in = { .f = f,
+        .start = text->data,
+        .p = text->data,
+        .end = text->data + text->len,
+        .err = err };
 
     f->json = json_object();
     if (!f->json)
         return SB_ENOMEM;
     int rc = parse_object(&in, f->json, parse_document_member);
 
+    f->end = (size_t)(in.p - 1 - in.start);
     return rc || (next_is(&in, '\0') && in.p == in.end) ? rc : SB_EUSAGE;
 }
 

@@ -46,6 +46,9 @@ struct sb_result_file {
     int version;
     struct sb_result_run *run;
     unsigned nruns;
+    // Positions in the text, if nruns is not 0: behind the "[" of the runs, of
+    // their "]", and of the "}" that ends the document.
+    size_t runs_at, runs_end, end;
 };
 
 // True if a file that contains these bytes is no result file, so that the rest

@@ -14,6 +14,7 @@
 #include "base/paths.h"
 #include "out/json_parts.h"
 #include "out/page.h"
+#include "out/result_file.h"
 #include "out/spool.h"
 #include "out/target.h"
 
@@ -200,11 +201,6 @@ void sb_sweep_names_mark(const bool *kept, struct sb_reporters *rs)
 
 // Files with all runs ---------------------------------------------------------
 
-// The end of a document of this program: sb_document_end().
-#define END      "]}\n"
-#define RUNS     "\"runs\":["
-#define RUNS_LEN (sizeof(RUNS) - 1)
-
 static int check_page(struct sb_err *err)
 {
     struct sb_paths paths;
@@ -272,76 +268,61 @@ const char *sb_sweep_files_main(const struct sb_reporters *rs)
 
 // Writing ---------------------------------------------------------------------
 
-static int not_ours(const char *path, struct sb_err *err)
-{
-    return sb_err_set(err, SB_EUSAGE, "%s was not written by a sweep", path);
-}
-
-// Copies the rest of the stream without END.
-static int copy_rest(FILE *in, FILE *out, const char *path, struct sb_err *err)
-{
-    const size_t keep = sizeof(END) - 1;
-    char buf[65536];
-    size_t have = 0, n;
-
-    while ((n = fread(buf + have, 1, sizeof(buf) - have, in)) > 0) {
-        have += n;
-        if (have <= keep)
-            continue;
-        fwrite(buf, 1, have - keep, out);
-        memmove(buf, buf + have - keep, keep);
-        have = keep;
-    }
-    if (ferror(in))
-        return sb_err_set(
-            err, SB_ESYS, "cannot read %s: %s", path, strerror(errno));
-    if (have < keep || memcmp(buf, END, keep) != 0)
-        return not_ours(path, err);
-    return 0;
-}
-
-// Appends the runs of a document. The first document also gives the head.
-static int copy_runs(
-    FILE *in, FILE *out, const char *path, bool first, struct sb_err *err)
-{
-    char line[1024];
-
-    for (;;) {
-        if (!fgets(line, sizeof(line), in))
-            return not_ours(path, err);
-        if (strncmp(line, RUNS, RUNS_LEN) == 0)
-            break;
-        if (first)
-            fputs(line, out);
-    }
-    fputs(first ? line : ",\n", out);
-    if (!first)
-        fputs(line + RUNS_LEN, out);
-    return copy_rest(in, out, path, err);
-}
-
-static int copy_file(
-    FILE *out, const char *path, bool first, struct sb_err *err)
+static int copy_part(
+    FILE *out, const char *path, size_t at, size_t end, struct sb_err *err)
 {
     FILE *in = fopen(path, "re");
+    bool found = in && fseeko(in, (off_t)at, SEEK_SET) == 0;
+    char buf[65536];
+    size_t n = found;
 
-    if (!in)
-        return sb_err_set(
-            err, SB_ESYS, "cannot read %s: %s", path, strerror(errno));
-    int rc = copy_runs(in, out, path, first, err);
-
-    fclose(in);
+    for (; at < end && n > 0; at += n) {
+        n = end - at < sizeof(buf) ? end - at : sizeof(buf);
+        errno = EIO; // of a file that has become shorter
+        n = fread(buf, 1, n, in);
+        fwrite(buf, 1, n, out);
+    }
+    int rc = at < end ? sb_err_set(err, SB_ESYS, "cannot read %s: %s", path,
+                            strerror(errno))
+                      : 0;
+    if (in)
+        fclose(in);
     return rc;
+}
+
+// Copies the documents as text, because a day has millions of numbers. The
+// first one also gives the members before and behind its runs.
+static int write_runs(
+    FILE *out, const char *const *path, unsigned n, struct sb_err *err)
+{
+    size_t behind = 0, end = 0;
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < n; i++) {
+        struct sb_result_file f;
+
+        rc = sb_result_read(&f, path[i], err);
+        if (rc == 0 && f.nruns == 0)
+            rc = sb_err_set(err, SB_EUSAGE, "%s has no run", path[i]);
+        if (i == 0) {
+            behind = f.runs_end + 1;
+            end = f.end;
+        }
+        fputs(i ? ",\n" : "", out);
+        if (rc == 0)
+            rc = copy_part(out, path[i], i ? f.runs_at : 0, f.runs_end, err);
+        sb_result_done(&f);
+    }
+    fputs("]", out);
+    return rc ? rc : copy_part(out, path[0], behind, end, err);
 }
 
 static int write_document(FILE *out, const char *const *path, unsigned n,
     json_t *sweep, struct sb_err *err)
 {
-    int rc = 0;
+    int rc = write_runs(out, path, n, err);
 
-    for (unsigned i = 0; rc == 0 && i < n; i++)
-        rc = copy_file(out, path[i], i == 0, err);
-    fputs("],\n\"sweep\":", out);
+    fputs(",\n\"sweep\":", out);
     bool dumped = rc || (sweep && json_dumpf(sweep, out, SB_JSON_FLAGS) == 0);
     fputs("}\n", out);
     if (rc == 0 && (fflush(out) || ferror(out)))

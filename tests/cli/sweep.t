@@ -719,6 +719,19 @@ The file of a finished run that is damaged: the run is repeated, and a warning s
   WARNING: d.json.sweep/run-0001.json is damaged: the run fail=0 is repeated
   $ rm -r d.json d.json.sweep
 
+The file of a finished run that another program has reformatted: the run is kept.
+
+  $ sweep --sweep=fail=0,1 --report=json=d.json >/dev/null
+  [1]
+  $ python3 -m json.tool --indent 3 --sort-keys d.json.sweep/run-0001.json >new
+  $ mv new d.json.sweep/run-0001.json; rm d.json
+  $ sweep --sweep=fail=0,1 --report=json=d.json --sweep-resume | grep '^\[' | lines
+  [1/2] fail=0: FIGURES (measured before)
+  [2/2] fail=1: failed, exit status 1
+  $ sysbench show d.json 2>/dev/null | grep -c '^General statistics'
+  2
+  $ rm -r d.json d.json.sweep
+
 A folder of the user is left alone.
 
   $ mkdir u.json.sweep; echo mine >u.json.sweep/run-notes.txt

@@ -64,6 +64,38 @@ static void one_file_has_all_runs(void)
     sb_result_done(&f);
 }
 
+// Another program has sorted and indented the members.
+static void reformatted_files_are_copied(void)
+{
+    static const char *const path[] = { "1.json", "2.json" };
+    struct sb_result_file f;
+    struct sb_err err = { 0 };
+
+    for (int i = 0; i < 2; i++) {
+        FILE *out = fopen(path[i], "w");
+
+        fprintf(out,
+            " {\n  \"format\" : \"sysbench-result\",\n  \"runs\" :\n  [ {\n"
+            "      \"test\" : \"]}\",\n      \"round\" : %d\n    }\n  ],\n"
+            "  \"version\" : 1\n }\n\n",
+            i + 1);
+        fclose(out);
+    }
+    CHECK_INT(combine(path, 2, &err), 0);
+    CHECK_INT(sb_result_read(&f, "all.json", &err), 0);
+    CHECK_STR(err.msg, "");
+    CHECK_INT(f.version, 1);
+    CHECK_INT(f.nruns, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        const json_t *round = json_object_get(f.run[i].json, "round");
+
+        CHECK_STR(sb_result_text(&f.run[i], "test"), "]}");
+        CHECK_INT(json_integer_value(round), i + 1);
+    }
+    CHECK(json_object_get(f.json, "sweep") != NULL);
+    sb_result_done(&f);
+}
+
 static void damaged_files_are_named(void)
 {
     static const char *const path[] = { "1.json", "cut.json" };
@@ -74,10 +106,13 @@ static void damaged_files_are_named(void)
     fprintf(f, "{\n\"runs\":[{\n\"test\":1,\n");
     fclose(f);
     CHECK_INT(combine(path, 2, &err), SB_EUSAGE);
-    CHECK_STR(err.msg, "cut.json was not written by a sweep");
+    CHECK(
+        strncmp(err.msg, "cut.json is not a complete JSON document", 40) == 0);
     f = fopen("cut.json", "w");
+    fprintf(f, "{\"format\":\"sysbench-result\",\"version\":1}");
     fclose(f);
     CHECK_INT(combine(path, 2, &err), SB_EUSAGE);
+    CHECK_STR(err.msg, "cut.json has no run");
     remove("cut.json");
     CHECK_INT(combine(path, 2, &err), SB_ESYS);
 }
@@ -86,6 +121,7 @@ CHECK_FILE
 {
     check_folder();
     RUN(one_file_has_all_runs);
+    RUN(reformatted_files_are_copied);
     RUN(damaged_files_are_named);
     return check_done();
 }
