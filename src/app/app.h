@@ -159,9 +159,6 @@ int sb_app_workload_help(struct sb_app *a);
 
 // app/help.c: what --list prints. 0.
 int sb_app_list(struct sb_app *a, struct sb_err *err);
-// --new-workload: writes a complete workload to a new file, NAME.lua.
-// SB_EUSAGE: not a name; SB_ESYS: the file exists or cannot be written.
-int sb_app_new_workload(const struct sb_app *a, struct sb_err *err);
 
 // app/workloads.c. Calls visit() for each Lua file in base/sub, sorted by name,
 // with its name ("oltp_insert", "mongodb/oltp") and its path. sub: "" or a name
@@ -183,6 +180,9 @@ int sb_app_read_config(struct sb_app *a, struct sb_err *err);
 // was not found, or "" if no name is similar.
 void sb_app_workload_hint(
     const struct sb_app *a, const char *name, char *out, size_t size);
+// --new-workload: writes a complete workload to a new file, NAME.lua.
+// SB_EUSAGE: not a name; SB_ESYS: the file exists or cannot be written.
+int sb_app_new_workload(const struct sb_app *a, struct sb_err *err);
 // Prints on stderr that the command does not exist, and which commands do.
 // known ends with NULL.
 void sb_app_unknown_command(const struct sb_app *a, const char *const *known);
@@ -215,6 +215,17 @@ const char *sb_app_job_setting(const struct sb_app *a);
 // process. The other ranks wait for the command line of rank 0 and use it. 0 or
 // SB_E*; SB_ECANCELED: rank 0 has failed and has logged the error.
 int sb_app_job_begin(struct sb_app *a, struct sb_err *err);
+// Rank 0 has loaded the test: the others may do so.
+void sb_app_job_loaded(struct sb_app *a);
+// Whether this is another rank than 0, which prints nothing by itself.
+bool sb_app_job_follows(const struct sb_app *a);
+// Called by a rank other than 0 that has failed: sends the reason to rank 0.
+// Returns false if it cannot be sent.
+bool sb_app_job_told(struct sb_app *a, const char *why);
+// Leaves the job, if there is one. status: the exit status.
+// Returns the exit status: 0 for a rank that has reported its end to rank 0.
+int sb_app_job_end(struct sb_app *a, int status);
+
 // app/setup.c. Keeps what other processes need of arguments and environment,
 // before secrets are hidden. 0 or SB_ENOMEM.
 int sb_app_setup_keep(struct sb_app *a, struct sb_err *err);
@@ -233,18 +244,7 @@ bool sb_app_setup_awaited(const struct sb_app *a);
 int sb_app_setup_read(struct sb_app *a, struct sb_err *err);
 void sb_app_setup_done(struct sb_app *a);
 
-// Rank 0 has loaded the test: the others may do so.
-void sb_app_job_loaded(struct sb_app *a);
-// Whether this is another rank than 0, which prints nothing by itself.
-bool sb_app_job_follows(const struct sb_app *a);
-// Called by a rank other than 0 that has failed: sends the reason to rank 0.
-// Returns false if it cannot be sent.
-bool sb_app_job_told(struct sb_app *a, const char *why);
-// Leaves the job, if there is one. status: the exit status.
-// Returns the exit status: 0 for a rank that has reported its end to rank 0.
-int sb_app_job_end(struct sb_app *a, int status);
-
-// app/sweep*.c. What a process does:
+// app/sweep.c. What a process does:
 enum sb_sweep_role {
     SB_SWEEP_NONE,  // no sweep was asked for
     SB_SWEEP_DONE,  // the sweep is over: exit with *status
@@ -359,7 +359,6 @@ void sb__app_choose_workers(struct sb_app *a);
 unsigned sb__app_workers(const struct sb_app *a);
 // Prints the line "Number of workers", if there is something to say.
 void sb__app_print_workers(const struct sb_app *a);
-void sb__app_print_initializing(const struct sb_app *a);
 
 // app/load.c. The script of a workload of the mix; what runs them all.
 struct sb_script *sb__app_mix_script(const struct sb_app *a, unsigned i);
@@ -389,6 +388,8 @@ void sb__app_follow(
 // app/report.c. Whether to show how the run is going: --progress, on a
 // terminal.
 bool sb__app_has_progress(const struct sb_app *a);
+// Prints "Initializing worker threads...".
+void sb__app_print_initializing(const struct sb_app *a);
 
 // app/observe.c. Stops the sampler, also of a run without a final report, and
 // takes its facts.

@@ -207,8 +207,6 @@ int sb_app_job_end(struct sb_app *a, int status)
     return follows ? SB_EXIT_OK : status;
 }
 
-extern char **environ;
-
 static bool is_run(const struct sb_app *a)
 {
     return a->command && strcmp(a->command, "run") == 0;

@@ -267,10 +267,6 @@ static void print_options(struct sb_app *a, struct sb_workload *w)
     sb__app_print_initializing(a);
 }
 
-// The beginning of the measured part.
-
-// Called after the init() of the script, so that its output comes first.
-
 // Interval of files without --report-interval.
 #define FILE_INTERVAL INT64_C(1000000000)
 
@@ -314,6 +310,7 @@ void sb__app_facts(struct sb_app *a)
     sb_host_facts(&f->host);
 }
 
+// Called after the init() of the script, so that its output comes first.
 static void on_connecting(void *data)
 {
     const struct sb__listening *t = data;

@@ -75,12 +75,15 @@ void sb_app_setup_put(
 
 // Taking --------------------------------------------------------------------
 
+// Without memory, w->bad is set and errno is ENOMEM.
 static char *take_string(struct sb_wire *w)
 {
     size_t len;
     const char *data = sb_wire_get_bytes(w, &len);
+    char *text = strndup(data, len);
 
-    return strndup(data, len);
+    w->bad |= !text;
+    return text;
 }
 
 static void take_facts(struct sb_wire *w, struct sb_fact *fact, unsigned n)
@@ -150,8 +153,19 @@ static void remove_settings(void)
     }
 }
 
+static void take_variable(struct sb_wire *w)
+{
+    char *variable = take_string(w);
+
+    // It lives as long as the program.
+    if (variable && putenv(variable))
+        w->bad = true;
+}
+
 static int invalid(struct sb_err *err)
 {
+    if (errno == ENOMEM)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
     return sb_err_set(err, SB_EINTERNAL, "invalid settings of another process");
 }
 
@@ -163,18 +177,18 @@ int sb_app_setup_take(struct sb_app *a, struct sb_wire *w, struct sb_err *err)
 
     if (rc)
         return rc;
+    errno = 0; // see take_string()
     if (argc > (uint64_t)(w->end - w->at))
         return invalid(err);
     s->argv = calloc(argc + 1, sizeof(*s->argv));
     if (!s->argv)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return invalid(err);
     for (uint64_t i = 0; i < argc && !w->bad; i++)
         s->argv[i] = take_string(w);
     remove_settings();
     uint64_t n = sb_wire_get(w);
-    // They live as long as the program.
     for (uint64_t i = 0; i < n && !w->bad; i++)
-        putenv(take_string(w));
+        take_variable(w);
     s->seed = sb_wire_get(w);
     s->workloads = take_string(w);
     s->role = (enum sb_app_setup_role)sb_wire_get(w);

@@ -58,13 +58,13 @@ struct sb_app_sweep {
 
 // The check -------------------------------------------------------------------
 
-// The answer of the process that loads the test, if the test itself has an
-// option of this name.
+//
+// Before the first run, a process loads the test and checks the swept options
+// with all their values, and the commands.
+
+// The answer of this process if the test itself has an option of this name.
 #define SB__SWEEP_OWNED  '1'
 #define SB__REPEAT_OWNED '2'
-
-// The checks before the first run of a sweep, in a process that has loaded the
-// test: the swept options with all their values, and the commands.
 
 // Called in the process that loads the test, before it does so: gives the swept
 // options the values of the first run, because the test may not load without
@@ -239,8 +239,7 @@ int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err)
     return 0;
 }
 
-// What a sweep prints and writes: a line for each run, the table, the files
-// with all runs.
+// Runs ------------------------------------------------------------------------
 
 // Whether a run needs no other attempt.
 static bool is_finished(enum sb_sweep_outcome outcome)
@@ -428,10 +427,7 @@ static int print_and_write(struct sb_app *a, struct sb_err *err)
     return rc;
 }
 
-// The runs of a sweep and the commands before and after them, each in a process
-// of its own.
-
-#define REPORTS_SIZE 32768
+// Processes of runs and of the commands before and after them -----------------
 
 // The number of a run in the order in which they are executed.
 static unsigned place_of(const struct sb_sweep_plan *p, unsigned run)
@@ -459,6 +455,8 @@ static int input_of(const struct sb_buf *b, struct sb_err *err)
 {
     int fd = memfd_create("sysbench-settings", MFD_CLOEXEC);
 
+    if (fd >= 0)
+        errno = ENOSPC; // of a write that is too short
     if (fd >= 0 && !b->failed &&
         write(fd, b->data, b->len) == (ssize_t)b->len &&
         lseek(fd, 0, SEEK_SET) == 0)
@@ -663,7 +661,7 @@ static int execute_run(
     struct sb_app *a, unsigned run, int *status, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
-    char path[4200], reports[REPORTS_SIZE];
+    char path[4200], reports[32768];
 
     assert(!is_finished(s->outcome[run])); // its file would be removed
     s->explained = false;
