@@ -157,7 +157,7 @@ int sb_app_help(struct sb_app *a, struct sb_err *err);
 // Prints how to run the loaded test, and its options. Returns the exit status.
 int sb_app_workload_help(struct sb_app *a);
 
-// app/help.c: what --list prints. 0.
+// app/workloads.c: what --list prints. 0.
 int sb_app_list(struct sb_app *a, struct sb_err *err);
 
 // app/workloads.c. Calls visit() for each Lua file in base/sub, sorted by name,
@@ -190,8 +190,10 @@ void sb_app_unknown_command(const struct sb_app *a, const char *const *known);
 // one has the option, *err says so.
 void sb_app_option_hint(struct sb_app *a, struct sb_err *err);
 
-// app/perform.c: returns the command on result files that the command line
-// names, or NULL. sb_app_run_cmd() carries it out and returns the exit status.
+// app/perform.c. All commands on result files; ends with NULL.
+extern const struct sb_cmd *const sb_app_cmds[];
+// Returns the command on result files that the command line names, or NULL.
+// sb_app_run_cmd() carries it out and returns the exit status.
 const struct sb_cmd *sb_app_cmd(const struct sb_app *a);
 int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd);
 
@@ -344,8 +346,7 @@ struct sb__app_listener {
 };
 
 extern const struct sb__app_listener sb__app_server_listener,
-    sb__app_client_listener, sb__app_ranks_listener, sb__app_limits_listener,
-    sb__app_beside_listener;
+    sb__app_client_listener, sb__app_ranks_listener, sb__app_beside_listener;
 
 // app/stdio.c. True if only scripts write to stdout: below --verbosity=3, or
 // --report=none.
@@ -395,16 +396,6 @@ void sb__app_print_initializing(const struct sb_app *a);
 // takes its facts.
 void sb__app_server_stop(struct sb__listening *t);
 void sb__app_server_done(struct sb__listening *t);
-
-// app/limits.c. Whether a limit of --assert was not kept, or no rate keeps
-// --rate-limit. After complete().
-bool sb__app_limits_missed(const struct sb__listening *t);
-// Returns the exit status: SB_EXIT_LIMITS if the run was successful and a limit
-// was not kept, which it logs, otherwise `status`.
-int sb__app_limits_status(const struct sb__listening *t, int status);
-// judge() of struct sb_listener; data: struct sb__listening.
-bool sb__app_limits_judge(
-    void *data, const struct sb_report *r, double *value, unsigned *missed);
 
 // app/beside.c: --beside. Opens the output of the command, and runs it alone if
 // asked for. Returns the exit status: not 0 if there is nothing to run.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Carries out the command: of a built-in test, a mix or a script.
+// Carries out the command: on result files, of a built-in test, a mix or a
+// script.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,23 @@
 #include "base/log.h"
 #include "results/sweep_files.h"
 
-// Commands on result files: `sysbench show FILE`. A script of the same name in
-// the current folder runs instead if a command of workloads follows.
+// Commands on result files ----------------------------------------------------
+//
+// `sysbench show FILE`. A script of the same name in the current folder runs
+// instead if a command of workloads follows.
 
 #define FILES_MAX 1000u
+
+const struct sb_cmd *const sb_app_cmds[] = { &sb_cmd_compare, &sb_cmd_merge,
+    &sb_cmd_report, &sb_cmd_show, NULL };
+
+static const struct sb_cmd *find_cmd(const char *name)
+{
+    for (size_t i = 0; sb_app_cmds[i]; i++)
+        if (strcmp(sb_app_cmds[i]->name, name) == 0)
+            return sb_app_cmds[i];
+    return NULL;
+}
 
 static bool is_script(const char *name)
 {
@@ -37,7 +51,7 @@ static bool is_workload_command(const char *word)
 const struct sb_cmd *sb_app_cmd(const struct sb_app *a)
 {
     const char *name = sb_opts_positional(a->opts, 0);
-    const struct sb_cmd *cmd = name && !a->o.test[0] ? sb_cmd_find(name) : NULL;
+    const struct sb_cmd *cmd = name && !a->o.test[0] ? find_cmd(name) : NULL;
 
     if (cmd && is_script(name) &&
         is_workload_command(sb_opts_positional(a->opts, 1)))
@@ -108,7 +122,7 @@ int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd)
     return rc ? usage_failed(cmd, &err) : cmd->run(&args);
 }
 
-// A run with all its reports.
+// Runs ------------------------------------------------------------------------
 
 // The exit status of a run or a command that has ended; logs its error.
 static int exit_status(struct sb_app *a, const struct sb_run_result *res)
@@ -169,7 +183,7 @@ static int run_workload(struct sb_app *a, struct sb_workload *w)
     return status;
 }
 
-// Carries out the command of a script: run, or a function of the script.
+// Scripts ---------------------------------------------------------------------
 
 static int perform_parallel(struct sb_app *a, struct sb_script *s)
 {
@@ -240,7 +254,7 @@ static int perform_script(struct sb_app *a, struct sb_script *s)
     return not_implemented(a);
 }
 
-// --mix: carries out a command for the workloads of a mix.
+// Mixes -----------------------------------------------------------------------
 
 // Warns that report hooks are not called: their figures would be those of all
 // workloads, but a script would print them as its own.
@@ -305,6 +319,8 @@ static int perform_mix(struct sb_app *a)
         a->command);
     return SB_EXIT_FAILED;
 }
+
+// Built-in tests --------------------------------------------------------------
 
 // Users of built-in tests have a thread each.
 static void notice_workers(const struct sb_app *a, const struct sb_builtin *b)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A run as the user sees it: passes its reports to the listeners. Of these, the
-// files of --report, the classic text with the report hooks of the script, and
-// the progress line are in this file.
+// files of --report, the limits, the classic text with the report hooks of the
+// script, and the progress line are in this file.
 #include <assert.h>
 #include <luajit.h>
 #include <math.h>
@@ -24,14 +24,14 @@
 // facts of the run are complete, before files are written. The limit that ends
 // a run is logged before the text of the interval; the progress line is last,
 // because all other output erases it.
-static const struct sb__app_listener files_listener, text_listener,
-    progress_listener;
+static const struct sb__app_listener files_listener, limits_listener,
+    text_listener, progress_listener;
 static const struct sb__app_listener *const listeners[] = {
     &sb__app_server_listener,
     &sb__app_client_listener,
     &sb__app_ranks_listener,
     &files_listener,
-    &sb__app_limits_listener,
+    &limits_listener,
     &sb__app_beside_listener,
     &text_listener,
     &progress_listener,
@@ -557,6 +557,116 @@ int sb__app_status_of(const struct sb_run_result *res)
     return SB_EXIT_FAILED;
 }
 
+// Limits ----------------------------------------------------------------------
+//
+// --assert during the run and at its end, and --rate-limit, by which --rate=max
+// judges.
+
+// Logs which limit ends the run.
+static void check_interval(struct sb__listening *t, const struct sb_report *r)
+{
+    struct sb_asserts *limits = &t->a->asserts;
+
+    if (!limits->by && sb_asserts_interval(limits, r))
+        sb_log(SB_LOG_ALERT, "%s; ending the run", limits->why);
+}
+
+static void check_search(
+    struct sb__listening *t, const struct sb_rate_search *f)
+{
+    if (!f || !f->limit || f->result.end == SB_SEARCH_GOES_ON ||
+        (f->result.end != SB_SEARCH_BELOW && f->result.kept > 0))
+        return;
+    snprintf(t->no_rate, sizeof(t->no_rate),
+        "--rate=max: no rate was found that keeps --rate-limit=%s", f->limit);
+}
+
+static void check_final(struct sb__listening *t, const struct sb_report *final)
+{
+    struct sb_report whole;
+
+    sb_reporters_whole(&whole, final);
+    sb_asserts_final(&t->a->asserts, &whole);
+    check_search(t, final->search);
+}
+
+static void print_limits(struct sb__listening *t, const struct sb_report *r)
+{
+    (void)r;
+    if (!sb__app_quiet(t->a))
+        sb_asserts_text(&t->a->asserts, stdout);
+    fflush(stdout);
+}
+
+static const struct sb__app_listener limits_listener = {
+    .interval = check_interval,
+    .complete = check_final,
+    .after = print_limits,
+};
+
+// Whether a limit of --assert was not kept, or no rate keeps --rate-limit.
+// After complete().
+static bool limits_missed(const struct sb__listening *t)
+{
+    return sb_asserts_failed(&t->a->asserts) > 0 || *t->no_rate;
+}
+
+// At any verbosity, because these limits explain the exit status.
+static void log_missed(const struct sb_asserts *s)
+{
+    char value[64];
+
+    for (unsigned i = 0; i < s->n; i++) {
+        const struct sb_limit *l = &s->limit[i];
+        const struct sb_verdict *v = &l->verdict;
+
+        if (!v->passed)
+            sb_log(SB_LOG_USAGE, "limit not kept: %s: %s%s%s%s", l->text,
+                sb_assert_value(l, value, sizeof(value)), *v->why ? " (" : "",
+                v->why, *v->why ? ")" : "");
+    }
+}
+
+// Returns the exit status: SB_EXIT_LIMITS if the run was successful and a limit
+// was not kept, which it logs, otherwise `status`.
+static int limits_status(const struct sb__listening *t, int status)
+{
+    if (!limits_missed(t))
+        return status;
+    log_missed(&t->a->asserts);
+    if (*t->no_rate)
+        sb_log(SB_LOG_USAGE, "%s", t->no_rate);
+    return status == SB_EXIT_OK ? SB_EXIT_LIMITS : status;
+}
+
+// judge() of struct sb_listener: whether --rate-limit is kept. The final report
+// is judged without its checkpoints.
+static bool limits_judge(
+    void *data, const struct sb_report *r, double *value, unsigned *missed)
+{
+    const struct sb__listening *t = data;
+    struct sb_asserts *limits = &t->a->rate_limits;
+    struct sb_report whole = *r;
+    bool kept = true;
+
+    assert(limits->n > 0);
+    if (r->whole)
+        sb_reporters_whole(&whole, r);
+    for (unsigned i = 0; i < limits->n; i++) {
+        struct sb_limit *l = &limits->limit[i];
+
+        sb_assert_check(l, &whole, &l->verdict);
+        if (kept && !l->verdict.passed)
+            *missed = i;
+        kept = kept && l->verdict.passed;
+    }
+    *value = limits->limit[0].verdict.known ? limits->limit[0].verdict.value
+                                            : NAN;
+    return kept;
+}
+
+// Files -----------------------------------------------------------------------
+
 static void write_interval(struct sb__listening *t, const struct sb_report *r)
 {
     sb_reporters_interval(&t->a->reporters, r);
@@ -589,7 +699,7 @@ static void draft_files(struct sb__listening *t, const struct sb_report *r)
     sb_reporters_final(&a->reporters, r);
     int status = sb__app_status_of(t->res);
 
-    if (status == SB_EXIT_OK && sb__app_limits_missed(t))
+    if (status == SB_EXIT_OK && limits_missed(t))
         status = SB_EXIT_LIMITS;
     const struct sb_outcome o = outcome(t, status ? status : t->status, false);
 
@@ -682,7 +792,7 @@ void sb__app_listen(struct sb__listening *t, struct sb_listener *l)
                       (a->mix && a->run.report_interval > 0) ||
                       sb_asserts_need_operations(&a->asserts),
         .stop = on_stop,
-        .judge = a->run.rate_search ? sb__app_limits_judge : NULL,
+        .judge = a->run.rate_search ? limits_judge : NULL,
         .judge_unit = a->rate_limits.n ? sb_assert_unit(a->rate_limits.limit)
                                        : "",
     };
@@ -719,7 +829,7 @@ int sb__app_finish_reports(struct sb__listening *t, int status)
 {
     struct sb_app *a = t->a;
 
-    status = sb__app_limits_status(t, status);
+    status = limits_status(t, status);
     // Documents have the status with which the program will end.
     bool unwritten = status == SB_EXIT_OK && (fflush(stdout) || ferror(stdout));
 

@@ -5,14 +5,19 @@
 #define _GNU_SOURCE // memfd_create()
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/app.h"
-#include "app/child.h"
 #include "base/escape.h"
 #include "base/log.h"
 #include "kit/clock.h"
@@ -21,6 +26,231 @@
 #include "results/sweep_figures.h"
 #include "results/sweep_files.h"
 #include "results/sweep_state.h"
+
+// Processes and signals -------------------------------------------------------
+//
+// Each run executes the program again, so that runs have nothing in common. The
+// sweep has one thread.
+
+struct children {
+    sigset_t watched, old;
+    struct sigaction old_child;
+    int seen; // the first signal that ends the sweep, 0 before
+};
+
+// A process to start.
+struct child {
+    const char *path;
+    char *const *argv;
+    int input;  // its standard input
+    int keep;   // a descriptor that it inherits; -1: none
+    bool quiet; // stdout is /dev/null
+    // If not NULL: the process is ended if this file does not exist `limit` ns
+    // after its start, and *late is set.
+    const char *started;
+    int64_t limit;
+    bool late;
+};
+
+// Signals are blocked and received by sigwait(). A blocked signal that would be
+// ignored may be dropped, so SIGCHLD needs a handler, which is never called.
+static void ignore(int sig)
+{
+    (void)sig;
+}
+
+// A signal may be ignored on purpose, for example by nohup.
+static void watch_unless_ignored(sigset_t *set, int sig)
+{
+    struct sigaction now;
+
+    if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaddset(set, sig);
+}
+
+static bool ends_sweep(int sig)
+{
+    return sig != SIGCHLD && sig != SIGALRM;
+}
+
+// Blocks the signals that the following functions receive: SIGINT, SIGTERM, and
+// unless they are ignored, SIGHUP and SIGPIPE (standard output has no reader
+// any more).
+static void children_start(struct children *c)
+{
+    struct sigaction child = { .sa_handler = ignore };
+
+    memset(c, 0, sizeof(*c));
+    sigemptyset(&c->watched);
+    sigaddset(&c->watched, SIGINT);
+    sigaddset(&c->watched, SIGTERM);
+    sigaddset(&c->watched, SIGCHLD);
+    sigaddset(&c->watched, SIGALRM);
+    watch_unless_ignored(&c->watched, SIGHUP);
+    watch_unless_ignored(&c->watched, SIGPIPE);
+    sigprocmask(SIG_BLOCK, &c->watched, &c->old);
+    sigaction(SIGCHLD, &child, &c->old_child);
+}
+
+// Receives the watched signals that have come already.
+static void receive_pending(struct children *c)
+{
+    const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGALRM };
+    sigset_t pending, one;
+    int sig;
+
+    sigpending(&pending);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        if (!sigismember(&pending, signals[i]) ||
+            !sigismember(&c->watched, signals[i]))
+            continue;
+        sigemptyset(&one);
+        sigaddset(&one, signals[i]);
+        if (sigwait(&one, &sig) == 0 && ends_sweep(sig) && !c->seen)
+            c->seen = sig;
+    }
+}
+
+// Returns c->seen, after looking whether a signal has come.
+static int children_seen(struct children *c)
+{
+    receive_pending(c);
+    return c->seen;
+}
+
+static void children_stop(struct children *c)
+{
+    sigaction(SIGCHLD, &c->old_child, NULL);
+    sigprocmask(SIG_SETMASK, &c->old, NULL);
+}
+
+// A process group of its own: Ctrl-C goes to the parent only, which passes it
+// on once. A second one would end the child at once.
+static void become_child(
+    struct children *c, const struct child *child, pid_t parent)
+{
+    // Shells let jobs in the background ignore SIGINT. The parent acts on it
+    // all the same, so a child that does not handle it must end.
+    struct sigaction end = { .sa_handler = SIG_DFL };
+    int null = child->quiet ? open("/dev/null", O_WRONLY) : -1;
+
+    setpgid(0, 0);
+    sigaction(SIGINT, &end, NULL);
+    children_stop(c);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        raise(SIGTERM);
+    dup2(child->input, STDIN_FILENO);
+    if (null >= 0)
+        dup2(null, STDOUT_FILENO);
+    if (child->keep >= 0)
+        fcntl(child->keep, F_SETFD, 0);
+    execv(child->path, child->argv);
+    dprintf(STDERR_FILENO, "FATAL: cannot execute %s: %s\n", child->path,
+        strerror(errno));
+    _exit(127);
+}
+
+// How often to look whether a process has started.
+#define LOOK_NS (SB_SECOND / 50)
+// From SIGTERM to SIGKILL for a process that has not started.
+#define KILL_NS (2 * SB_SECOND)
+
+// Returns the next signal; 0: none until this time.
+static int next_signal(struct children *c, uint64_t until)
+{
+    struct timespec limit = { 0 };
+    uint64_t now = sb_clock_monotonic();
+    int sig = 0;
+
+    if (until == UINT64_MAX)
+        return sigwait(&c->watched, &sig) ? 0 : sig;
+    if (until > now)
+        limit = sb_clock_timespec(until - now);
+    sig = sigtimedwait(&c->watched, NULL, &limit);
+    return sig > 0 ? sig : 0;
+}
+
+// Ends a process that does not start in time. Returns when to look again.
+static uint64_t check_start(struct child *child, pid_t pid, uint64_t began)
+{
+    uint64_t now = sb_clock_monotonic();
+
+    if (!child->started || access(child->started, F_OK) == 0)
+        return UINT64_MAX;
+    if (now < began + (uint64_t)child->limit)
+        return now + LOOK_NS;
+    // The processes that it has started, too.
+    kill(-pid, child->late ? SIGKILL : SIGTERM);
+    child->late = true;
+    return now + KILL_NS;
+}
+
+static void wait_for(
+    struct children *c, struct child *child, pid_t pid, int *status)
+{
+    uint64_t began = sb_clock_monotonic();
+    int raw = 0, sig;
+    pid_t got;
+
+    while ((got = waitpid(pid, &raw, WNOHANG)) == 0) {
+        sig = next_signal(c, check_start(child, pid, began));
+        if (sig == 0 || !ends_sweep(sig))
+            continue;
+        if (!c->seen)
+            c->seen = sig;
+        kill(pid, sig == SIGINT ? SIGINT : SIGTERM);
+    }
+    *status = 1;
+    if (got == pid)
+        *status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
+}
+
+// Executes a program, with the signal mask that this process had before
+// children_start(), and waits for its end. On Linux, the program gets SIGTERM
+// if this process dies. *status: its exit status, 128 + signal if a signal
+// killed it, 127 if it cannot be executed. Signals that this process receives
+// are passed to the program, SIGHUP and SIGPIPE as SIGTERM, which ends a run in
+// order; the first signal is kept in c->seen. 0, or SB_ESYS: no process can be
+// created.
+static int execute_child(
+    struct children *c, struct child *child, int *status, struct sb_err *err)
+{
+    pid_t parent = getpid(), pid;
+
+    // Otherwise the end of the process would not be noticed.
+    assert(sigismember(&c->watched, SIGCHLD) == 1);
+    sb_log_flush();
+    fflush(stdout);
+    pid = fork();
+    if (pid < 0)
+        return sb_err_set(
+            err, SB_ESYS, "cannot create a process: %s", strerror(errno));
+    if (pid == 0)
+        become_child(c, child, parent);
+    setpgid(pid, pid);
+    wait_for(c, child, pid, status);
+    return 0;
+}
+
+// Waits. A signal ends the wait.
+static void children_pause(struct children *c, int64_t ns)
+{
+    struct itimerval timer = { .it_value = { .tv_sec = ns / (int64_t)SB_SECOND,
+                                   .tv_usec = ns / 1000 % 1000000 } };
+    int sig = 0;
+
+    if (ns < 1000 || setitimer(ITIMER_REAL, &timer, NULL))
+        return;
+    while (sig != SIGALRM && !c->seen) {
+        if (sigwait(&c->watched, &sig) == 0 && ends_sweep(sig))
+            c->seen = sig;
+    }
+    timer = (struct itimerval){ 0 };
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+// The sweep -------------------------------------------------------------------
 
 // The commands after a run.
 enum sb__sweep_after {
@@ -37,7 +267,7 @@ struct sb_app_sweep {
     struct sb_sweep_names names;
     struct sb_sweep_state state;
     struct sb_sweep_figures figures;
-    struct sb_app_children children;
+    struct children children;
     char *script; // from standard input, or NULL
     size_t script_len;
     bool text;     // the whole report of each run was asked for
@@ -468,8 +698,8 @@ static int input_of(const struct sb_buf *b, struct sb_err *err)
     return -1;
 }
 
-static int start(struct sb_app *a, struct sb_app_child *child, int *status,
-    struct sb_err *err)
+static int start(
+    struct sb_app *a, struct child *child, int *status, struct sb_err *err)
 {
     const struct sb_app_sweep *s = a->sweep;
     const char *launcher = child->started ? a->sweep_opts.launch : "";
@@ -502,7 +732,7 @@ static int start(struct sb_app *a, struct sb_app_child *child, int *status,
     argv[n++] = (char *)"run";
     argv[n] = NULL;
     child->argv = argv;
-    int rc = sb_app_child(&a->sweep->children, child, status, err);
+    int rc = execute_child(&a->sweep->children, child, status, err);
 
     sb_buf_done(&shell);
     return rc;
@@ -511,13 +741,13 @@ static int start(struct sb_app *a, struct sb_app_child *child, int *status,
 // Logs or returns an error if the launcher has not started all ranks, for which
 // rank 0 waits before it creates the file `started`. A signal that ends the
 // sweep also ends a launcher before that.
-static int judge_launch(struct sb_app *a, const struct sb_app_child *child,
+static int judge_launch(struct sb_app *a, const struct child *child,
     int *status, struct sb_err *err)
 {
     const char *launcher = a->sweep_opts.launch;
     bool started = !child->late && access(child->started, F_OK) == 0;
 
-    if (started || sb_app_children_seen(&a->sweep->children))
+    if (started || children_seen(&a->sweep->children))
         return 0;
     if (child->late)
         sb_log(SB_LOG_ALERT,
@@ -547,7 +777,7 @@ static int execute_setup(struct sb_app *a, struct sb_app_setup *setup,
     struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
-    struct sb_app_child child = { .keep = s->state.lock,
+    struct child child = { .keep = s->state.lock,
         .quiet = quiet,
         .started = started,
         .limit = a->sweep_opts.launch_timeout };
@@ -603,7 +833,7 @@ static int execute(struct sb_app *a, unsigned run, const char *command,
 static int execute_list(struct sb_app *a, unsigned run, const char *when,
     const struct sb_opt_list *commands, int *status, struct sb_err *err)
 {
-    struct sb_app_children *c = &a->sweep->children;
+    struct children *c = &a->sweep->children;
     char name[400];
 
     name_of_run(a->sweep, run, name, sizeof(name));
@@ -611,7 +841,7 @@ static int execute_list(struct sb_app *a, unsigned run, const char *when,
         int rc = execute(a, run, commands->item[i],
             a->sweep->text ? "text" : "none", status, err);
 
-        if (rc || sb_app_children_seen(c))
+        if (rc || children_seen(c))
             return rc;
         if (*status) {
             sb_log(SB_LOG_ALERT, "%s %s the run%s%s failed, exit status %d",
@@ -626,12 +856,12 @@ static int execute_list(struct sb_app *a, unsigned run, const char *when,
 static int execute_steps(struct sb_app *a, unsigned run, const char *reports,
     int *status, struct sb_err *err)
 {
-    struct sb_app_children *c = &a->sweep->children;
+    struct children *c = &a->sweep->children;
 
     *status = 0;
     int rc = execute_list(a, run, "before", &a->sweep_opts.before, status, err);
 
-    if (rc == 0 && *status == 0 && !sb_app_children_seen(c))
+    if (rc == 0 && *status == 0 && !children_seen(c))
         rc = execute(a, run, "run", reports, status, err);
     return rc;
 }
@@ -643,11 +873,11 @@ static int execute_after(struct sb_app *a, unsigned run, struct sb_err *err)
     struct sb_app_sweep *s = a->sweep;
     int status = 0;
 
-    if (sb_app_children_seen(&s->children))
+    if (children_seen(&s->children))
         return 0;
     int rc = execute_list(a, run, "after", &a->sweep_opts.after, &status, err);
 
-    if (rc || sb_app_children_seen(&s->children))
+    if (rc || children_seen(&s->children))
         return rc;
     if (status == 0)
         sb_sweep_state_after_done(&s->state, run);
@@ -677,7 +907,7 @@ static int execute_run(
         return rc;
     s->after[run] = SB__AFTER_OPEN;
     rc = sb_sweep_state_settle(
-        &s->state, run, *status, sb_app_children_seen(&s->children) != 0, err);
+        &s->state, run, *status, children_seen(&s->children) != 0, err);
     return rc ? rc : execute_after(a, run, err);
 }
 
@@ -689,13 +919,13 @@ static void pause_before(struct sb_app *a, unsigned run)
     bool shown = sb__app_has_progress(a);
     char line[120];
 
-    for (; left > 0 && !sb_app_children_seen(&s->children); left -= step) {
+    for (; left > 0 && !children_seen(&s->children); left -= step) {
         step = left > (int64_t)SB_SECOND ? (int64_t)SB_SECOND : left;
         sb_progress_pause(line, sizeof(line), place_of(&s->plan, run) + 1,
             s->plan.nruns, (double)left / SB_SECOND);
         if (shown)
             sb_log_progress("%s", line);
-        sb_app_children_pause(&s->children, step);
+        children_pause(&s->children, step);
     }
     if (shown)
         sb_log_progress_done();
@@ -710,9 +940,7 @@ static int measure(
     if (s->executed)
         pause_before(a, run);
     s->executed = true;
-    return sb_app_children_seen(&s->children)
-               ? 0
-               : execute_run(a, run, status, err);
+    return children_seen(&s->children) ? 0 : execute_run(a, run, status, err);
 }
 
 // Sets `after` of a run whose outcome is known. failed: in this attempt.
@@ -834,7 +1062,7 @@ static int execute_runs(struct sb_app *a, struct sb_err *err)
     for (unsigned i = 0; rc == 0 && i < s->plan.nruns; i++) {
         bool kept = is_finished(s->outcome[s->plan.order[i]]);
 
-        if (sb_app_children_seen(&s->children) || (!kept && stops(a)))
+        if (children_seen(&s->children) || (!kept && stops(a)))
             break;
         rc = next_run(a, i, err);
     }
@@ -958,7 +1186,7 @@ static int perform_sweep(struct sb_app *a, int *status, struct sb_err *err)
     int written = print_and_write(a, rc ? &later : err);
 
     // The last lines may have caused SIGPIPE.
-    sb_app_children_seen(&s->children);
+    children_seen(&s->children);
     *status = exit_status(s);
     if (sb_sweep_state_check(&s->state, &later) == 0)
         explain(s, written == 0);
@@ -1130,12 +1358,12 @@ static enum sb_sweep_role lead(struct sb_app *a, int *status)
         sb_log(SB_LOG_USAGE, "%s", err.msg);
         return end_with(status, SB_EXIT_FAILED);
     }
-    sb_app_children_start(&a->sweep->children);
+    children_start(&a->sweep->children);
     enum sb_sweep_role role = check(a, status);
 
     if (role == SB_SWEEP_RUN)
         role = carry_out(a, status, &err);
-    sb_app_children_stop(&a->sweep->children);
+    children_stop(&a->sweep->children);
     // The script has an option of this name, and is loaded again.
     if (role == SB_SWEEP_NONE && a->sweep->script) {
         a->setup.script = a->sweep->script;

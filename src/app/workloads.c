@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The workloads in a folder, and those that are installed.
+// The workloads in a folder, and those that are installed: --list,
+// --new-workload, and suggestions after mistyped names.
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -60,6 +61,88 @@ void sb_app_each_workload(const char *base, const char *sub,
         free(entry[i]);
     }
     free(entry);
+}
+
+// --list ----------------------------------------------------------------------
+
+// Prints one line per driver: its title, or why it cannot be loaded.
+static int show_driver(void *arg, const char *name,
+    const struct sb_driver *driver, const char *problem)
+{
+    FILE *out = arg;
+
+    if (driver)
+        fprintf(out, "  %s - %s\n", name, driver->title);
+    else
+        fprintf(out, "  %s - cannot be used: %s\n", name, problem);
+    return 0;
+}
+
+static void show_builtins(void)
+{
+    for (size_t i = 0; i < sb_builtin_count; i++)
+        printf("  %s - %s\n", sb_builtins[i]->name, sb_builtins[i]->title);
+}
+
+// Appends a comment line to the summary; returns false after the end of its
+// first sentence.
+static bool add_line(char *line, char *out, size_t size)
+{
+    size_t len = strlen(out);
+
+    line[strcspn(line, "\n")] = '\0';
+    snprintf(out + len, size - len, "%s%s", len ? " " : "", line + 3);
+    char *end = strstr(out, ". ");
+    len = strlen(out);
+    if (!end && len && (out[len - 1] == '.' || out[len - 1] == ':'))
+        end = out + len - 1;
+    if (end)
+        *end = '\0';
+    return !end;
+}
+
+// Reads what a workload does: the first sentence of the comment at the top of
+// its file. Files without "#!" are modules of other scripts.
+static bool read_summary(const char *path, char *out, size_t size)
+{
+    FILE *f = fopen(path, "r");
+    char line[256];
+    bool go_on = f && fgets(line, sizeof(line), f) && line[0] == '#';
+
+    out[0] = '\0';
+    go_on = go_on && fgets(line, sizeof(line), f); // the licence
+    while (go_on && fgets(line, sizeof(line), f)) {
+        if (strncmp(line, "-- ", 3) == 0)
+            go_on = add_line(line, out, size);
+        else
+            go_on = strcmp(line, "--\n") == 0 && !out[0];
+    }
+    if (f)
+        fclose(f);
+    return out[0] != '\0';
+}
+
+static void list_one(void *arg, const char *name, const char *path)
+{
+    char summary[256];
+
+    (void)arg;
+    // Listed with its suffix, because the name alone selects the 0.4 test.
+    if (read_summary(path, summary, sizeof(summary)))
+        printf("  %s%s - %s\n", name, sb_script_is_old_oltp(name) ? ".lua" : "",
+            summary);
+}
+
+int sb_app_list(struct sb_app *a, struct sb_err *err)
+{
+    (void)err;
+    printf("Workloads (%s):\n", a->paths.workloads);
+    sb_app_each_installed(a, list_one, NULL);
+    printf("\nDatabase drivers (%s):\n", a->paths.drivers);
+    sb_drivers_each(a->drivers, show_driver, stdout);
+    printf("\nBuilt-in tests:\n");
+    show_builtins();
+    return 0;
 }
 
 // --new-workload --------------------------------------------------------------
@@ -136,10 +219,7 @@ int sb_app_new_workload(const struct sb_app *a, struct sb_err *err)
     return rc;
 }
 
-// Suggestions for mistyped workloads and commands, and for options of the
-// other workload that is called oltp.
-
-// Workloads -------------------------------------------------------------------
+// Suggestions -----------------------------------------------------------------
 
 struct guess {
     struct sb_near near;
@@ -203,8 +283,6 @@ void sb_app_workload_hint(
             a->paths.workloads);
 }
 
-// Commands --------------------------------------------------------------------
-
 void sb_app_unknown_command(const struct sb_app *a, const char *const *known)
 {
     const char *command = a->command;
@@ -230,8 +308,7 @@ void sb_app_unknown_command(const struct sb_app *a, const char *const *known)
     sb_buf_done(&text);
 }
 
-// The two workloads called oltp -----------------------------------------------
-
+// Two workloads are called oltp.
 static const struct {
     const char *script, *other; // names without .lua
     const char *text;

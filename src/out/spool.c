@@ -123,7 +123,7 @@ int sb_spool_copy(
 
     rewind(s->file);
     fflush(s->file); // lines may have been added since it was read
-    errno = EIO; // of a file that is too short
+    errno = EIO;     // of a file that is too short
     rc = copy_lines(s, between, out);
     if (rc)
         sb_err_set(err, rc, "%s", strerror(errno));

@@ -1,19 +1,125 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// sysbench compare A B: are two results, or two sets of repeats, different?
+// sysbench compare A B: are two results, or two sets of repeats, different? One
+// struct has all results; the text, the JSON document and the page are made of
+// it.
 #include <assert.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/escape.h"
 #include "base/log.h"
+#include "base/paths.h"
 #include "kit/units.h"
 #include "measure/compare.h"
-#include "results/compare_private.h"
+#include "out/json_parts.h"
+#include "out/page.h"
+#include "out/target.h"
+#include "results/cmd.h"
+#include "results/sides.h"
 
-// Whether both sides of a comparison did the same work: an event whose
-// statements fail or find nothing is fast, but says nothing about speed.
+#define FIGURES_MAX 512u
+
+struct compare_opts {
+    double margin, confidence, deviation; // percent
+    bool paired;
+    struct sb_opt_list at; // --at
+    const char *json, *html;
+};
+
+// How often something other than the usual work happened, percent of `of`.
+struct work {
+    const char *name, *of; // "errors", "events"
+    double a, b;           // NAN: `of` is 0
+    bool differs;          // by more than chance, and enough to matter
+};
+
+enum {
+    WORK_ERRORS, // ignored, given up and fatal
+    WORK_FAILED,
+    WORK_RESTARTS,
+    WORK_MISSES, // executions that look for rows and found none
+    WORKS,
+};
+
+struct comparison {
+    const struct sb_cmd_args *args;
+    struct compare_opts o;
+    struct sb_side a, b;
+    struct sb_figure figure[FIGURES_MAX]; // the first decides
+    struct sb_compare result[FIGURES_MAX];
+    unsigned n;
+    bool open_loop;
+    struct work work[WORKS];
+    bool other_work;     // the sides did different work: there is no verdict
+    json_t *differences; // see compare_differences(); owned
+};
+
+#define AT(field) offsetof(struct compare_opts, field)
+
+static const struct sb_opt options[] = {
+    { .name = "margin",
+        .type = SB_OPT_DOUBLE,
+        .offset = AT(margin),
+        .def = "0",
+        .min = 0,
+        .max = 99,
+        .help = "percentage: smaller differences do not count" },
+    { .name = "confidence",
+        .type = SB_OPT_DOUBLE,
+        .offset = AT(confidence),
+        .def = "95",
+        .min = 50,
+        .max = 99.99,
+        .help = "confidence of intervals and verdicts, percent" },
+    { .name = "paired",
+        .type = SB_OPT_BOOL,
+        .offset = AT(paired),
+        .def = "off",
+        .help = "run n of A and run n of B were measured one after the other" },
+    { .name = "run-deviation",
+        .type = SB_OPT_DOUBLE,
+        .offset = AT(deviation),
+        .def = "1",
+        .min = 0,
+        .max = 100,
+        .help = "percentage: standard deviation between repeated runs, assumed "
+                "if each side is a single run" },
+    { .name = "at",
+        .type = SB_OPT_LIST,
+        .offset = AT(at),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "of sweeps, compare the runs with these values: threads=16" },
+    { .name = "html",
+        .type = SB_OPT_STRING,
+        .offset = AT(html),
+        .def = "",
+        .flags = SB_OPT_FILENAME | SB_OPT_YIELDS,
+        .help = "also write the comparison to this file as a page with "
+                "charts" },
+    { .name = "json",
+        .type = SB_OPT_STRING,
+        .offset = AT(json),
+        .def = "",
+        .flags = SB_OPT_FILENAME,
+        .help = "also write the comparison to this file as JSON" },
+    { .name = NULL },
+};
+
+static const struct sb_opt_table option_table = {
+    .title = "Options of compare",
+    .opts = options,
+};
+
+// Work ------------------------------------------------------------------------
+//
+// Whether both sides did the same work: an event whose statements fail or find
+// nothing is fast, but says nothing about speed.
 
 // Two rates differ if chance is an unlikely reason (CHANCE), they are at least
 // POINTS_MIN percentage points apart, and the greater one is at least TIMES_MIN
@@ -30,8 +136,6 @@
 // longer than the disturbances that neighboring intervals share.
 #define RUNS_MIN  3u
 #define STRETCHES 10u
-
-// What happened ---------------------------------------------------------------
 
 static double errors(const struct sb_counters *c)
 {
@@ -61,15 +165,15 @@ static struct sb_occurrences in_run(
     double n = 0;
 
     switch (work) {
-    case SB__WORK_MISSES:
+    case WORK_MISSES:
         return lookups(r);
-    case SB__WORK_ERRORS:
+    case WORK_ERRORS:
         n = errors(c);
         break;
-    case SB__WORK_FAILED:
+    case WORK_FAILED:
         n = failed;
         break;
-    case SB__WORK_RESTARTS:
+    case WORK_RESTARTS:
         n = (double)c->restarts;
         break;
     default:
@@ -103,7 +207,7 @@ static void without_cut_short(
     double cut = cut_short(r, sum);
 
     last->of -= cut;
-    if (work == SB__WORK_FAILED)
+    if (work == WORK_FAILED)
         last->n -= cut;
 }
 
@@ -111,16 +215,16 @@ static void without_cut_short(
 static size_t add_stretches(
     const struct sb_result_run *r, unsigned work, struct sb_occurrences *part)
 {
-    static const char *const column[] = { [SB__WORK_ERRORS] = "errors",
-        [SB__WORK_FAILED] = "failed",
-        [SB__WORK_RESTARTS] = "restarts" };
+    static const char *const column[] = { [WORK_ERRORS] = "errors",
+        [WORK_FAILED] = "failed",
+        [WORK_RESTARTS] = "restarts" };
     unsigned time = sb_result_column(r, "run", "", "time");
     unsigned events = sb_result_column(r, "run", "", "events");
     unsigned failed = sb_result_column(r, "run", "", "failed");
     unsigned restarts = sb_result_column(r, "run", "", "restarts");
 
     // Intervals do not have lookups.
-    if (work == SB__WORK_MISSES)
+    if (work == WORK_MISSES)
         return 0;
     assert(work < sizeof(column) / sizeof(column[0]) && column[work]);
     unsigned n = sb_result_column(r, "run", "", column[work]);
@@ -133,7 +237,7 @@ static size_t add_stretches(
         p->n += sb_result_value(r, i, n);
         p->of += sb_result_value(r, i, events) + sb_result_value(r, i, failed);
         // The errors of an interval include restarted ones, one per restart.
-        if (work == SB__WORK_ERRORS)
+        if (work == WORK_ERRORS)
             p->n -= sb_result_value(r, i, restarts);
     }
     without_cut_short(r, work, part);
@@ -143,8 +247,6 @@ static size_t add_stretches(
             part[i].n = 0;
     return STRETCHES;
 }
-
-// The rates -------------------------------------------------------------------
 
 // part: cleared, nruns * STRETCHES entries.
 static struct sb_share_side side_share(const struct sb_side *s, unsigned work,
@@ -169,7 +271,7 @@ static struct sb_share_side side_share(const struct sb_side *s, unsigned work,
 // An event may have several errors and restarts, but fails once.
 static bool is_rate(unsigned work)
 {
-    return work == SB__WORK_ERRORS || work == SB__WORK_RESTARTS;
+    return work == WORK_ERRORS || work == WORK_RESTARTS;
 }
 
 static double p_of(
@@ -183,7 +285,7 @@ static double percent(const struct sb_occurrences *s)
     return s->of > 0 ? 100 * s->n / s->of : NAN;
 }
 
-static bool rates_differ(unsigned work, const struct sb__work *w, double p)
+static bool rates_differ(unsigned work, const struct work *w, double p)
 {
     double high = fmax(w->a, w->b), low = fmin(w->a, w->b);
     // Shares that are so far apart are below 50 % on one side.
@@ -197,9 +299,9 @@ static bool rates_differ(unsigned work, const struct sb__work *w, double p)
     return p < CHANCE || (few && high - low >= POINTS_MOST);
 }
 
-static int compare_rate(struct sb__comparison *c, unsigned work)
+static int compare_rate(struct comparison *c, unsigned work)
 {
-    struct sb__work *w = &c->work[work];
+    struct work *w = &c->work[work];
     bool by_run = c->a.nruns >= RUNS_MIN && c->b.nruns >= RUNS_MIN;
     struct sb_occurrences *a = calloc(
         (size_t)c->a.nruns * STRETCHES, sizeof(*a));
@@ -214,7 +316,7 @@ static int compare_rate(struct sb__comparison *c, unsigned work)
         w->b = percent(&side[1].total);
         w->differs = rates_differ(work, w, p_of(work, &side[0], &side[1]));
         // A restarted event has done its work in the end.
-        c->other_work |= w->differs && work != SB__WORK_RESTARTS;
+        c->other_work |= w->differs && work != WORK_RESTARTS;
     }
     int rc = a && b ? 0 : SB_ENOMEM;
 
@@ -224,26 +326,27 @@ static int compare_rate(struct sb__comparison *c, unsigned work)
 }
 
 // Fills work and other_work. 0 or SB_ENOMEM.
-static int compare_work(struct sb__comparison *c)
+static int compare_work(struct comparison *c)
 {
-    static const struct sb__work kinds[SB__WORKS] = {
-        [SB__WORK_ERRORS] = { .name = "errors", .of = "events" },
-        [SB__WORK_FAILED] = { .name = "failed events", .of = "events" },
-        [SB__WORK_RESTARTS] = { .name = "restarts", .of = "events" },
-        [SB__WORK_MISSES] = { .name = "found nothing", .of = "lookups" },
+    static const struct work kinds[WORKS] = {
+        [WORK_ERRORS] = { .name = "errors", .of = "events" },
+        [WORK_FAILED] = { .name = "failed events", .of = "events" },
+        [WORK_RESTARTS] = { .name = "restarts", .of = "events" },
+        [WORK_MISSES] = { .name = "found nothing", .of = "lookups" },
     };
     int rc = 0;
 
-    for (unsigned i = 0; rc == 0 && i < SB__WORKS; i++) {
+    for (unsigned i = 0; rc == 0 && i < WORKS; i++) {
         c->work[i] = kinds[i];
         rc = compare_rate(c, i);
     }
     return rc;
 }
 
-// Facts in which the two sides of a comparison differ: options, settings of the
-// server, and so on. Such a fact may be the reason of a difference, or a
-// mistake.
+// Differences -----------------------------------------------------------------
+//
+// Facts in which the sides differ: options, settings of the server, and so on.
+// Such a fact may be the reason of a difference, or a mistake.
 
 // Facts of a side: kind -> name -> list of the different values. The first
 // failed allocation sets `failed`.
@@ -487,74 +590,17 @@ static json_t *compare_differences(
     return list;
 }
 
+// Figures ---------------------------------------------------------------------
+
 // Operations with fewer executions (such as preparing) are not compared.
 #define EXECUTIONS_MIN 100u
 
-#define AT(field) offsetof(struct sb__compare_opts, field)
-
-static const struct sb_opt options[] = {
-    { .name = "margin",
-        .type = SB_OPT_DOUBLE,
-        .offset = AT(margin),
-        .def = "0",
-        .min = 0,
-        .max = 99,
-        .help = "percentage: smaller differences do not count" },
-    { .name = "confidence",
-        .type = SB_OPT_DOUBLE,
-        .offset = AT(confidence),
-        .def = "95",
-        .min = 50,
-        .max = 99.99,
-        .help = "confidence of intervals and verdicts, percent" },
-    { .name = "paired",
-        .type = SB_OPT_BOOL,
-        .offset = AT(paired),
-        .def = "off",
-        .help = "run n of A and run n of B were measured one after the other" },
-    { .name = "run-deviation",
-        .type = SB_OPT_DOUBLE,
-        .offset = AT(deviation),
-        .def = "1",
-        .min = 0,
-        .max = 100,
-        .help = "percentage: standard deviation between repeated runs, assumed "
-                "if each side is a single run" },
-    { .name = "at",
-        .type = SB_OPT_LIST,
-        .offset = AT(at),
-        .def = "",
-        .flags = SB_OPT_YIELDS,
-        .help = "of sweeps, compare the runs with these values: threads=16" },
-    { .name = "html",
-        .type = SB_OPT_STRING,
-        .offset = AT(html),
-        .def = "",
-        .flags = SB_OPT_FILENAME | SB_OPT_YIELDS,
-        .help = "also write the comparison to this file as a page with "
-                "charts" },
-    { .name = "json",
-        .type = SB_OPT_STRING,
-        .offset = AT(json),
-        .def = "",
-        .flags = SB_OPT_FILENAME,
-        .help = "also write the comparison to this file as JSON" },
-    { .name = NULL },
-};
-
-static const struct sb_opt_table option_table = {
-    .title = "Options of compare",
-    .opts = options,
-};
-
-// Figures ---------------------------------------------------------------------
-
-static void add_figure(struct sb__comparison *c, const char *group,
+static void add_figure(struct comparison *c, const char *group,
     const char *name, const char *figure)
 {
     bool rate = strcmp(figure, "throughput") == 0;
 
-    if (c->n < SB__FIGURES_MAX)
+    if (c->n < FIGURES_MAX)
         c->figure[c->n++] = (struct sb_figure){ group, name, figure,
             rate ? "/s" : "ms", !rate };
 }
@@ -568,7 +614,7 @@ static bool has_operation(const struct sb_side *s, const char *name)
 }
 
 // The figure that decides comes first: docs/internals/compare.md.
-static void choose_figures(struct sb__comparison *c)
+static void choose_figures(struct comparison *c)
 {
     const struct sb_result_run *r = c->a.run[0];
     static const char *const closed[] = { "throughput", "p50", "p95", "p99" };
@@ -586,7 +632,7 @@ static void choose_figures(struct sb__comparison *c)
     }
 }
 
-static int compare_figure(struct sb__comparison *c, unsigned n)
+static int compare_figure(struct comparison *c, unsigned n)
 {
     const struct sb_compare_opts o = { .confidence = c->o.confidence / 100,
         .margin = c->o.margin / 100,
@@ -607,7 +653,7 @@ static int compare_figure(struct sb__comparison *c, unsigned n)
     return rc;
 }
 
-static int compare_all(struct sb__comparison *c)
+static int compare_all(struct comparison *c)
 {
     int rc = 0;
 
@@ -619,9 +665,532 @@ static int compare_all(struct sb__comparison *c)
     return rc;
 }
 
+// Text ------------------------------------------------------------------------
+
+// Writes which rates differ, a line, or nothing.
+static void compare_work_note(const struct comparison *c, FILE *out)
+{
+    const char *before = "The sides did different work: ";
+
+    if (!c->other_work)
+        before = "The sides differ in restarts: ";
+    for (int i = 0; i < WORKS; i++) {
+        const struct work *w = &c->work[i];
+        char a[SB_UNITS_PERCENT], b[SB_UNITS_PERCENT];
+
+        if (!w->differs)
+            continue;
+        fprintf(out, "%s%s in %s / %s %% of %s", before, w->name,
+            sb_units_percent(a, w->a, 100), sb_units_percent(b, w->b, 100),
+            w->of);
+        before = ", ";
+    }
+    if (*before == ',')
+        fprintf(out, "%s\n",
+            c->other_work ? ". Their speeds cannot be compared." : ".");
+}
+
+// The verdict on a figure in one or a few words: "slower".
+static const char *compare_word(
+    const struct sb_figure *f, const struct sb_compare *r)
+{
+    bool higher = r->verdict == SB_VERDICT_HIGHER;
+
+    switch (r->verdict) {
+    case SB_VERDICT_NONE:
+        return "too little data";
+    case SB_VERDICT_SAME:
+        return r->within_margin ? "equal within the margin"
+                                : "no difference seen";
+    case SB_VERDICT_HIGHER:
+    case SB_VERDICT_LOWER:
+        break;
+    }
+    if (!f->less_is_better)
+        return higher ? "higher" : "lower";
+    return higher ? "slower" : "faster";
+}
+
+// Writes a number with four significant digits, or "-" for no value. Returns
+// out.
+static const char *compare_number(char *out, size_t size, double value)
+{
+    if (!isfinite(value))
+        snprintf(out, size, "-");
+    else if (fabs(value) >= 1000)
+        snprintf(out, size, "%.0f", value);
+    else
+        snprintf(out, size, "%.4g", value);
+    return out;
+}
+
+static const char *share_text(char *out, size_t size, double share)
+{
+    if (isfinite(share))
+        snprintf(out, size, "%+.2f %%", 100 * share);
+    else
+        snprintf(out, size, "-");
+    return out;
+}
+
+static void print_row(const struct comparison *c, unsigned n)
+{
+    const struct sb_figure *f = &c->figure[n];
+    const struct sb_compare *r = &c->result[n];
+    char raw[160], name[4 * sizeof(raw)];
+    char a[32], b[32], diff[32], low[32], high[32];
+
+    snprintf(raw, sizeof(raw), "%s%s%s, %s", f->name, *f->name ? " " : "",
+        f->figure, f->unit);
+    sb_escape_line(name, sizeof(name), raw);
+    fprintf(c->args->out, "%-32s %10s %10s %10s  %9s .. %-9s  %s\n", name,
+        compare_number(a, sizeof(a), r->a.value),
+        compare_number(b, sizeof(b), r->b.value),
+        share_text(diff, sizeof(diff), r->difference),
+        share_text(low, sizeof(low), r->low),
+        share_text(high, sizeof(high), r->high), compare_word(f, r));
+}
+
+// Rates that are 0 on both sides are left out.
+static void print_work(const struct comparison *c)
+{
+    for (unsigned i = 0; i < WORKS; i++) {
+        const struct work *w = &c->work[i];
+        char name[64], a[SB_UNITS_PERCENT], b[SB_UNITS_PERCENT];
+
+        if (!(w->a > 0) && !(w->b > 0))
+            continue;
+        snprintf(name, sizeof(name), "%s, %% of %s", w->name, w->of);
+        fprintf(c->args->out, "%-32s %10s %10s %10s  %24s %s\n", name,
+            sb_units_percent(a, w->a, 100), sb_units_percent(b, w->b, 100), "",
+            "", w->differs ? "differs" : "similar");
+    }
+}
+
+static void print_side(
+    const struct comparison *c, char name, const struct sb_side *s)
+{
+    const struct sb_result_run *r = s->run[0];
+    char test[256], seconds[32];
+
+    sb_escape_line(test, sizeof(test), sb_result_text(r, "test"));
+    fprintf(c->args->out, "%c: ", name);
+    sb__cmd_print_line(c->args->out, s->text);
+    fprintf(c->args->out, ": %s, %u run%s of %s s, %u thread%s\n", test,
+        s->nruns, s->nruns == 1 ? "" : "s",
+        compare_number(seconds, sizeof(seconds), r->report.total_s),
+        r->report.threads, r->report.threads == 1 ? "" : "s");
+}
+
+// Writes up to three values: "2 and 4".
+static void print_values(FILE *out, const json_t *values)
+{
+    size_t n = json_array_size(values);
+
+    if (n == 0)
+        fprintf(out, "(none)");
+    for (size_t i = 0; i < n && i < 3; i++) {
+        const char *text = json_string_value(json_array_get(values, i));
+
+        fprintf(out, "%s", i ? " and " : "");
+        sb__cmd_print_line(out, *text ? text : "(none)");
+    }
+    if (n > 3)
+        fprintf(out, " and %zu more", n - 3);
+}
+
+// What differs may be the reason of a difference, or a mistake.
+static void print_differences(
+    const struct comparison *c, const char *kind, const char *title)
+{
+    FILE *out = c->args->out;
+    const char *before = title;
+    json_t *one;
+    size_t i;
+
+    json_array_foreach(c->differences, i, one)
+    {
+        if (strcmp(json_string_value(json_object_get(one, "kind")), kind) != 0)
+            continue;
+        fprintf(out, "%s", before);
+        sb__cmd_print_line(
+            out, json_string_value(json_object_get(one, "name")));
+        fprintf(out, " ");
+        print_values(out, json_object_get(one, "a"));
+        fprintf(out, " / ");
+        print_values(out, json_object_get(one, "b"));
+        before = ", ";
+    }
+    if (before != title)
+        fprintf(out, "\n");
+}
+
+// Whether all runs of a were started before those of b. ISO 8601 in UTC sorts
+// as text.
+static bool before(const struct sb_side *a, const struct sb_side *b)
+{
+    for (unsigned i = 0; i < a->nruns; i++) {
+        for (unsigned k = 0; k < b->nruns; k++) {
+            if (strcmp(sb_result_text(a->run[i], "started"),
+                    sb_result_text(b->run[k], "started")) >= 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void write_side_notes(char name, const struct sb_side *s, FILE *out)
+{
+    for (unsigned i = 0; i < s->nnotes && i < SB_SIDE_NOTES_MAX; i++) {
+        const struct sb_side_note *note = &s->note[i];
+
+        fprintf(out, "%c: ", name);
+        if (note->file->nruns > 1)
+            fprintf(
+                out, "run %u of ", (unsigned)(note->run - note->file->run) + 1);
+        sb__cmd_print_line(out, note->file->path);
+        fprintf(out, " %s.\n", note->what);
+    }
+    if (s->nnotes > SB_SIDE_NOTES_MAX)
+        fprintf(out, "%c: %u more runs were left out or interrupted.\n", name,
+            s->nnotes - SB_SIDE_NOTES_MAX);
+}
+
+static bool overlap(const struct sb_side *a, const struct sb_side *b)
+{
+    for (unsigned i = 0; i < a->nruns; i++)
+        for (unsigned k = 0; k < b->nruns; k++)
+            if (sb_result_run_is_same(a->run[i], b->run[k]))
+                return true;
+    return false;
+}
+
+// Writes the reservations about the verdict, each on a line.
+static void compare_notes(const struct comparison *c, FILE *out)
+{
+    const struct sb_compare *r = &c->result[0];
+    unsigned na = c->a.nruns, nb = c->b.nruns;
+
+    write_side_notes('A', &c->a, out);
+    write_side_notes('B', &c->b, out);
+    compare_work_note(c, out);
+    if (overlap(&c->a, &c->b))
+        fprintf(out, "A and B have a run in common.\n");
+    if (r->drift_unknown && na == 1 && nb == 1)
+        fprintf(out,
+            "Two single runs: the deviation between repeated runs is unknown; "
+            "%g %% is assumed (--run-deviation). Repeat the runs to be sure.\n",
+            c->o.deviation);
+    else if (r->drift_unknown && na != nb && (na == 1 || nb == 1))
+        fprintf(out,
+            "%s is a single run: the deviation between the runs of %s is "
+            "assumed for both sides.\n",
+            na == 1 ? "A" : "B", na == 1 ? "B" : "A");
+    if (na > 1 && nb > 1 && (before(&c->a, &c->b) || before(&c->b, &c->a)))
+        fprintf(out,
+            "All runs of one side were measured before those of the other: "
+            "slow changes of the machine look like a difference. Measure the "
+            "sides in turn.\n");
+    if (r->too_short)
+        fprintf(out,
+            "The runs are too short: their intervals depend on each other. "
+            "Measure longer, or repeat the runs.\n");
+    if (r->drifts_differ)
+        fprintf(out, "One run drifts more than the other during its time: "
+                     "the interval covers both.\n");
+}
+
+// Writes the verdict of the comparison, a sentence.
+static void compare_verdict(const struct comparison *c, FILE *out)
+{
+    const struct sb_figure *f = &c->figure[0];
+    const struct sb_compare *r = &c->result[0];
+    const char *what = strcmp(f->figure, "throughput") == 0
+                           ? "throughput"
+                           : "95th percentile of the response time";
+    bool better = (r->verdict == SB_VERDICT_HIGHER) != f->less_is_better;
+
+    if (c->other_work)
+        fprintf(out, "none, the sides did different work (%s %+.2f %%).", what,
+            100 * r->difference);
+    else if (r->verdict == SB_VERDICT_NONE)
+        fprintf(out, "none, too little data.");
+    else if (r->verdict == SB_VERDICT_SAME && r->within_margin)
+        fprintf(out, "no difference beyond %g %% (%s %+.2f %%).", c->o.margin,
+            what, 100 * r->difference);
+    else if (r->verdict == SB_VERDICT_SAME)
+        fprintf(out,
+            "no difference seen (%s %+.2f %%, interval %+.2f %% to "
+            "%+.2f %%).",
+            what, 100 * r->difference, 100 * r->low, 100 * r->high);
+    else
+        fprintf(out,
+            "B is %s than A: %s %+.2f %% (interval %+.2f %% to "
+            "%+.2f %%).",
+            better ? "faster" : "slower", what, 100 * r->difference,
+            100 * r->low, 100 * r->high);
+}
+
+static void print_comparison(const struct comparison *c)
+{
+    static const char *const kinds[][2] = {
+        { "program", "Programs that differ: " },
+        { "workload", "Workloads that differ: " },
+        { "option", "Options that differ: " },
+        { "users", "Users were run differently: " },
+        { "server", "Servers that differ: " },
+        { "setting", "Settings of the server that differ: " },
+        { "client", "Client machines that differ: " },
+        { "label", "Labels that differ: " },
+    };
+    FILE *out = c->args->out;
+
+    print_side(c, 'A', &c->a);
+    print_side(c, 'B', &c->b);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        print_differences(c, kinds[i][0], kinds[i][1]);
+    fprintf(out, "\n%-32s %10s %10s %10s  %19.4g %% interval  %s\n", "figure",
+        "A", "B", "B / A - 1", c->o.confidence, "verdict");
+    for (unsigned i = 0; i < c->n; i++)
+        print_row(c, i);
+    print_work(c);
+    fprintf(out, "The first figure decides. The verdicts on the others are "
+                 "corrected for their number; their intervals are not.\n");
+    fprintf(out, "\nVerdict: ");
+    compare_verdict(c, out);
+    fprintf(out, "\n");
+    compare_notes(c, out);
+}
+
+// JSON ------------------------------------------------------------------------
+//
+// The document is described in docs/internals/compare.md.
+
+static json_t *figure_json(
+    const struct sb_figure *f, const struct sb_compare *r)
+{
+    static const char *const verdicts[] = { "none", "same", "higher", "lower" };
+
+    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s,s:b,s:b,"
+                     "s:b,s:b}",
+        "group", f->group, "name", f->name, "figure", f->figure, "unit",
+        f->unit, "a", sb_estimate_json(&r->a, true), "b",
+        sb_estimate_json(&r->b, true), "difference",
+        sb_json_number(r->difference), "low", sb_json_number(r->low), "high",
+        sb_json_number(r->high), "p",
+        sb_json_number(isfinite(r->p_adjusted) ? r->p_adjusted : r->p),
+        "verdict", verdicts[r->verdict], "words", compare_word(f, r),
+        "within_margin", r->within_margin, "drift_unknown", r->drift_unknown,
+        "too_short", r->too_short, "drifts_differ", r->drifts_differ);
+}
+
+static json_t *figures_json(const struct comparison *c)
+{
+    json_t *figures = json_array();
+
+    for (unsigned i = 0; i < c->n; i++) {
+        if (json_array_append_new(
+                figures, figure_json(&c->figure[i], &c->result[i]))) {
+            json_decref(figures);
+            return NULL;
+        }
+    }
+    return figures;
+}
+
+static json_t *work_json(const struct comparison *c)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < WORKS; i++) {
+        const struct work *w = &c->work[i];
+
+        if (json_array_append_new(
+                list, json_pack("{s:s,s:s,s:s,s:o,s:o,s:b}", "name", w->name,
+                          "of", w->of, "unit", "%", "a", sb_json_number(w->a),
+                          "b", sb_json_number(w->b), "differs", w->differs))) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *side_json(const struct sb_side *s)
+{
+    const struct sb_result_run *r = s->run[0];
+    json_t *files = json_array();
+
+    for (unsigned i = 0; i < s->nfiles; i++)
+        json_array_append_new(files, sb_json_text(s->file[i].path));
+    return json_pack("{s:o,s:i,s:s,s:f,s:i}", "files", files, "runs",
+        (int)s->nruns, "test", sb_result_text(r, "test"), "seconds",
+        r->report.total_s, "threads", (int)r->report.threads);
+}
+
+// What `write` writes, as a text or as a list of its lines.
+static json_t *written(const struct comparison *c,
+    void (*write)(const struct comparison *c, FILE *out), bool lines)
+{
+    char *text = NULL, *rest, *line;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    json_t *list;
+
+    if (!out)
+        return NULL;
+    write(c, out);
+    if (fclose(out) || !lines) {
+        list = sb_json_text(text);
+        free(text);
+        return list;
+    }
+    list = json_array();
+    rest = text;
+    while ((line = strsep(&rest, "\n"))) {
+        if (*line)
+            json_array_append_new(list, sb_json_text(line));
+    }
+    free(text);
+    return list;
+}
+
+static const char *outcome(const struct comparison *c)
+{
+    const struct sb_compare *r = &c->result[0];
+
+    if (r->verdict == SB_VERDICT_NONE || c->other_work)
+        return "none";
+    if (r->verdict == SB_VERDICT_SAME)
+        return "same";
+    return (r->verdict == SB_VERDICT_HIGHER) == c->figure[0].less_is_better
+               ? "slower"
+               : "faster";
+}
+
+// Returns the comparison as a new document; NULL: no memory.
+static json_t *compare_document(const struct comparison *c)
+{
+    return json_pack(
+        "{s:s,s:i,s:o,s:o,s:f,s:f,s:f,s:b,s:b,s:o,s:o,s:o,s:[o,o],s:O,s:o,s:b,"
+        "s:o}",
+        "format", "sysbench-comparison", "version", 1, "a",
+        sb_json_text(c->a.text), "b", sb_json_text(c->b.text), "confidence",
+        c->o.confidence, "margin", c->o.margin, "run_deviation", c->o.deviation,
+        "paired", c->o.paired, "open_loop", c->open_loop, "verdict",
+        json_string(outcome(c)), "sentence", written(c, compare_verdict, false),
+        "notes", written(c, compare_notes, true), "sides", side_json(&c->a),
+        side_json(&c->b), "differences", c->differences, "figures",
+        figures_json(c), "different_work", c->other_work, "work", work_json(c));
+}
+
+static int write_file(const char *path, const json_t *o, struct sb_err *err)
+{
+    struct sb_target t;
+    int rc = sb_target_open(&t, path, SB_TARGET_WHOLE, err);
+
+    if (rc == 0 && json_dumpf(o, t.file, JSON_INDENT(1))) {
+        rc = sb_target_flush(&t, err);
+        rc = rc ? rc : sb_err_set(err, SB_ENOMEM, "out of memory");
+    }
+    if (rc == 0) {
+        fputc('\n', t.file);
+        rc = sb_target_commit(&t, err);
+    }
+    sb_target_done(&t);
+    return rc;
+}
+
+static int write_json(const struct comparison *c)
+{
+    struct sb_err err = { 0 };
+    json_t *o = compare_document(c);
+    int rc = o ? write_file(c->o.json, o, &err)
+               : sb_err_set(&err, SB_ENOMEM, "out of memory");
+
+    json_decref(o);
+    if (rc)
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+    return rc;
+}
+
+// Page ------------------------------------------------------------------------
+//
+// The document of the comparison, then all results.
+
+static int open_side(const struct sb_side *s, const char *name,
+    struct sb_page_doc *doc, struct sb_err *err)
+{
+    for (unsigned i = 0; i < s->nfiles; i++) {
+        const char *path = s->file[i].path;
+        struct stat st;
+
+        if (strcmp(path, "-") == 0)
+            return sb_err_set(err, SB_EUSAGE,
+                "--html: standard input cannot be used: write it to a file");
+        doc[i] = (struct sb_page_doc){
+            .file = fopen(path, "re"), .name = path, .side = name
+        };
+        if (!doc[i].file)
+            return sb_err_set(
+                err, SB_ESYS, "cannot read %s: %s", path, strerror(errno));
+        // It has been read once, for the comparison.
+        if (fstat(fileno(doc[i].file), &st) || !S_ISREG(st.st_mode))
+            return sb_err_set(err, SB_EUSAGE,
+                "--html: %s cannot be read twice: write it to a file", path);
+    }
+    return 0;
+}
+
+// A page for the comparison's text, which ends with a null byte.
+static int write_page(const struct comparison *c, char *text,
+    struct sb_page_doc *doc, struct sb_err *err)
+{
+    struct sb_page_parts parts = { .docs = doc,
+        .ndocs = 1 + c->a.nfiles + c->b.nfiles,
+        .title = "sysbench compare" };
+    struct sb_paths paths;
+    int rc = sb_paths_find(&paths, err);
+
+    if (rc)
+        return rc;
+    parts.page = paths.page;
+    parts.charts = paths.charts;
+    doc[0] = (struct sb_page_doc){ .file = fmemopen(text, strlen(text), "r"),
+        .kind = "comparison" };
+    if (!doc[0].file)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    rc = open_side(&c->a, "A", doc + 1, err);
+    if (rc == 0)
+        rc = open_side(&c->b, "B", doc + 1 + c->a.nfiles, err);
+    return rc ? rc : sb__cmd_write_page(c->o.html, &parts, err);
+}
+
+static int write_html(const struct comparison *c)
+{
+    size_t n = 1 + c->a.nfiles + c->b.nfiles;
+    struct sb_page_doc *doc = calloc(n, sizeof(*doc));
+    json_t *o = compare_document(c);
+    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    struct sb_err err = { 0 };
+    int rc = doc && text ? write_page(c, text, doc, &err)
+                         : sb_err_set(&err, SB_ENOMEM, "out of memory");
+
+    if (rc)
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+    for (size_t i = 0; doc && i < n; i++) {
+        if (doc[i].file)
+            fclose(doc[i].file);
+    }
+    free(doc);
+    free(text);
+    json_decref(o);
+    return rc;
+}
+
 // The command -----------------------------------------------------------------
 
-static int status_of(const struct sb__comparison *c)
+static int status_of(const struct comparison *c)
 {
     const struct sb_compare *r = &c->result[0];
     bool lower = r->verdict == SB_VERDICT_LOWER;
@@ -641,8 +1210,7 @@ static int status_of(const struct sb__comparison *c)
     return lower != c->figure[0].less_is_better ? SB_CMD_SLOWER : SB_CMD_OK;
 }
 
-static int read_side(
-    struct sb__comparison *c, struct sb_side *s, const char *text)
+static int read_side(struct comparison *c, struct sb_side *s, const char *text)
 {
     int rc = sb_side_read(s, text);
 
@@ -651,7 +1219,7 @@ static int read_side(
     return rc ? rc : sb_side_leave_out(s);
 }
 
-static int check_pairs(const struct sb__comparison *c)
+static int check_pairs(const struct comparison *c)
 {
     if (!c->o.paired)
         return 0;
@@ -671,7 +1239,7 @@ static int check_pairs(const struct sb__comparison *c)
     return SB_EUSAGE;
 }
 
-static int read_sides(struct sb__comparison *c)
+static int read_sides(struct comparison *c)
 {
     for (int i = 0; i < 2; i++)
         if (sb_side_is_output(c->args->file[i], c->o.json) ||
@@ -693,7 +1261,7 @@ static int read_sides(struct sb__comparison *c)
     return check_pairs(c);
 }
 
-static int perform_comparison(struct sb__comparison *c)
+static int perform_comparison(struct comparison *c)
 {
     if (read_sides(c))
         return SB_CMD_FAILED;
@@ -707,17 +1275,17 @@ static int perform_comparison(struct sb__comparison *c)
         sb_log(SB_LOG_FATAL, "out of memory");
         return SB_CMD_FAILED;
     }
-    sb__compare_print(c);
-    if (*c->o.json && sb__compare_write_json(c))
+    print_comparison(c);
+    if (*c->o.json && write_json(c))
         return SB_CMD_FAILED;
-    if (*c->o.html && sb__compare_write_html(c))
+    if (*c->o.html && write_html(c))
         return SB_CMD_FAILED;
     return status_of(c);
 }
 
 static int compare(const struct sb_cmd_args *args)
 {
-    struct sb__comparison *c = calloc(1, sizeof(*c));
+    struct comparison *c = calloc(1, sizeof(*c));
     int status;
 
     if (!c) {
@@ -725,7 +1293,7 @@ static int compare(const struct sb_cmd_args *args)
         return SB_CMD_FAILED;
     }
     c->args = args;
-    c->o = *(const struct sb__compare_opts *)args->o;
+    c->o = *(const struct compare_opts *)args->o;
     status = perform_comparison(c);
     json_decref(c->differences);
     sb_side_done(&c->a);
@@ -744,6 +1312,6 @@ const struct sb_cmd sb_cmd_compare = {
     .min_files = 2,
     .max_files = 2,
     .opts = &option_table,
-    .opts_size = sizeof(struct sb__compare_opts),
+    .opts_size = sizeof(struct compare_opts),
     .run = compare,
 };

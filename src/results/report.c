@@ -9,10 +9,10 @@
 
 #include "base/log.h"
 #include "base/paths.h"
-#include "results/cmd.h"
-#include "results/cmd_private.h"
+#include "out/page.h"
 #include "out/spool.h"
 #include "out/target.h"
+#include "results/cmd.h"
 
 struct report_opts {
     const char *html;

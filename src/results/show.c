@@ -13,7 +13,6 @@
 #include "out/context.h"
 #include "out/facts.h"
 #include "results/cmd.h"
-#include "results/cmd_private.h"
 #include "results/sweep_figures.h"
 
 // What sysbench show prints behind the figures of a run: its limits, the

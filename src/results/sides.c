@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "results/cmd_private.h"
+#include "results/cmd.h"
 
 // The values that the runs of a sweep have, for messages.
 

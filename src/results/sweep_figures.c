@@ -10,7 +10,7 @@
 #include "base/escape.h"
 #include "kit/array.h"
 #include "out/json_parts.h"
-#include "results/cmd_private.h"
+#include "results/cmd.h"
 #include "results/sides.h"
 
 // How a figure of a sweep is printed.

@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "check_folder.h"
-#include "results/merge_rows.h"
+#include "results/merge.h"
 
 // Writes a result file with these rows.
 static void put(

@@ -2,8 +2,8 @@
 //
 // The intervals of several runs as one series: rows of the same moment are
 // added. A run has at most one row in each of them. Main thread.
-#ifndef SB_MERGE_ROWS_H
-#define SB_MERGE_ROWS_H
+#ifndef SB_MERGE_H
+#define SB_MERGE_H
 
 #include "out/result_file.h"
 
