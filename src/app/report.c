@@ -43,7 +43,7 @@ static const struct sb__app_listener *const listeners[] = {
             listeners[i]->call(__VA_ARGS__);                              \
     }
 
-// --progress: whether there is a line of progress, and the line.
+// The line of progress --------------------------------------------------------
 
 // --progress is on by default if no interval lines show how the run is going.
 bool sb__app_has_progress(const struct sb_app *a)
@@ -65,7 +65,7 @@ static void print_progress(const struct sb_app *a, const char *line)
         sb_log_progress("%s", line);
 }
 
-// --rate=80% and --rate=max: prints how the search proceeds.
+// The search for the rate: --rate=80%, --rate=max -----------------------------
 
 // Trials at rates that are too high take longer, because all their arrivals are
 // waited for; most searches need fewer trials.
@@ -174,7 +174,7 @@ static void on_measured(void *data, const struct sb_rate_search *f)
     fflush(stdout);
 }
 
-// The lines before a run: its options, and "Initializing worker threads...".
+// Lines before a run ----------------------------------------------------------
 
 static void print_list(
     const char *before, const struct sb_opt_list *list, const char *after)
@@ -267,6 +267,8 @@ static void print_options(struct sb_app *a, struct sb_workload *w)
     sb__app_print_initializing(a);
 }
 
+// The start -------------------------------------------------------------------
+
 // Interval of files without --report-interval.
 #define FILE_INTERVAL INT64_C(1000000000)
 
@@ -349,6 +351,8 @@ static void on_warmup(void *data, int64_t ns)
         printf("Warming up for %g seconds...\n\n", (double)ns / 1e9);
     fflush(stdout);
 }
+
+// Intervals -------------------------------------------------------------------
 
 // Returns true if the script printed the report with a hook of its own. If that
 // fails, the report is printed without it.
@@ -479,6 +483,8 @@ static void on_checkpoint(void *data, const struct sb_report *r)
     if (!call_report_hook(t, &copy))
         sb_text_checkpoint(&t->a->text, r);
 }
+
+// How a run ended -------------------------------------------------------------
 
 // The names are those of result files.
 static const char *reason(enum sb_run_end end)
@@ -712,6 +718,8 @@ static const struct sb__app_listener files_listener = {
     .final = draft_files,
 };
 
+// The final report ------------------------------------------------------------
+
 // Warns that no event was completed, for example because of a low rate. There
 // is no warning if a script ended the run, even in its first event.
 static void warn_of_nothing(
@@ -845,8 +853,10 @@ int sb__app_finish_reports(struct sb__listening *t, int status)
     return status;
 }
 
-// The run of another rank than 0, which reports nothing by itself. If rank 0 is
-// lost, its figures are written to a result file of its own.
+// The run of another rank than 0 ----------------------------------------------
+//
+// It reports nothing by itself. If rank 0 is lost, its figures are written to a
+// result file of its own.
 
 // How long a rank stays after it has written its figures. A launcher ends all
 // others when the first one leaves, and they may detect the loss a moment

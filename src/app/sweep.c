@@ -911,6 +911,8 @@ static int execute_run(
     return rc ? rc : execute_after(a, run, err);
 }
 
+// The course of the sweep -----------------------------------------------------
+
 // Waits until the next run, unless a signal comes.
 static void pause_before(struct sb_app *a, unsigned run)
 {
@@ -1207,6 +1209,8 @@ static enum sb_sweep_role carry_out(
     sb_sweep_files_done(&s->files);
     return SB_SWEEP_DONE;
 }
+
+// The roles of processes ------------------------------------------------------
 
 // Standard input can be read only once.
 static int read_script(struct sb_app *a, struct sb_err *err)

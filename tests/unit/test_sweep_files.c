@@ -1,10 +1,131 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Not with tsan: one thread.
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "check.h"
 #include "check_folder.h"
-#include "results/sweep_files.h"
+#include "check_sweep.h"
 #include "out/result_file.h"
+#include "results/sweep_files.h"
+
+// Returns the reports of a run of a sweep, or the error of all names.
+static const char *reports(
+    const char *sweep, const char *const *items, size_t n, unsigned run)
+{
+    static char out[4000];
+    const struct sb_report_opts o = { .report = { items, n } };
+    struct fixture f;
+    struct sb_reporters rs;
+    struct sb_sweep_names names;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(fill(&f, ARGS((char *)sweep, "--repeat=2")), 0);
+    CHECK_INT(sb_reporters_init(&rs, &o, &err), 0);
+    int rc = sb_sweep_names_init(&names, &rs, &f.plan, &err);
+
+    if (rc == 0)
+        rc = sb_sweep_names_reports(
+            &names, run, false, "s/r.json", out, sizeof(out), &err);
+    if (rc)
+        snprintf(out, sizeof(out), "%s", err.msg);
+    empty(&f);
+    return out;
+}
+
+static const char *csv(const char *sweep, const char *target, unsigned run)
+{
+    return reports(sweep, &target, 1, run);
+}
+
+static void files_have_the_values_in_their_names(void)
+{
+    const char *const own[] = { "json=a.json", "html=a.html", "text" };
+    const char *const others[] = { "csv=d.x/r.csv", "hgrm=d.x/r", "hdr=.r" };
+
+    mkdir("d.x", 0777);
+    CHECK_STR(reports("--sweep=x=4,5", own, 3, 0), "none,json=s/r.json");
+    CHECK_STR(reports("--sweep=x=4,a/b;c", others, 3, 3),
+        "none,json=s/r.json,csv=d.x/r-x=a_b;c-2.csv,hgrm=d.x/r-x=a_b;c-2,"
+        "hdr=.r-x=a_b;c-2");
+    CHECK_STR(csv("--sweep-pause=0", "csv=d.x/r.csv", 1),
+        "none,json=s/r.json,csv=d.x/r-2.csv");
+    CHECK_STR(csv("--sweep=x=1", "ndjson=-", 0),
+        "--report=ndjson: the runs of a sweep cannot share standard output");
+    CHECK_STR(csv("--sweep=url=http://u:pw@a/b", "csv=r.csv", 0),
+        "none,json=s/r.json,csv=r-url=http:__u:___@a_b-1.csv");
+}
+
+static void no_two_runs_have_the_same_file(void)
+{
+    char sweep[600], long_value[200];
+
+    CHECK_STR(csv("--sweep=x=a/b,a_b", "csv=r.csv", 0),
+        "none,json=s/r.json,csv=r-1-x=a_b-1.csv");
+    CHECK_STR(csv("--sweep=x=a/b,a_b", "csv=r.csv", 1),
+        "none,json=s/r.json,csv=r-2-x=a_b-1.csv");
+    memset(long_value, 'v', sizeof(long_value) - 1);
+    long_value[sizeof(long_value) - 1] = '\0';
+    snprintf(sweep, sizeof(sweep), "--sweep=x=%s1,%s2", long_value, long_value);
+    CHECK(strstr(csv(sweep, "csv=r.csv", 1), "csv=r-2-x=vvv") != NULL);
+    CHECK(strlen(csv(sweep, "csv=r.csv", 1)) < 200);
+}
+
+// 117 bytes, then a character of three: it does not fit as a whole, and a part
+// of it is no name.
+static void names_are_cut_between_characters(void)
+{
+    char sweep[600], want[200];
+
+    snprintf(sweep, sizeof(sweep), "--sweep=x=%.*d\u20ac\u20ac,2", 116, 0);
+    snprintf(want, sizeof(want), "csv=r-1-x=%.*d-1.csv", 116, 0);
+    CHECK(strstr(csv(sweep, "csv=r.csv", 0), want) != NULL);
+    snprintf(sweep, sizeof(sweep), "--sweep=x=%.*d\u20ac\u20ac,2", 115, 0);
+    snprintf(want, sizeof(want), "csv=r-1-x=%.*d\u20ac-1.csv", 115, 0);
+    CHECK(strstr(csv(sweep, "csv=r.csv", 0), want) != NULL);
+}
+
+static void devices_keep_their_names(void)
+{
+    CHECK_STR(csv("--sweep=x=1,2", "csv=/dev/null", 1),
+        "none,json=s/r.json,csv=/dev/null");
+    CHECK_STR(csv("--sweep=x=1,2", "csv=pipe", 1),
+        "none,json=s/r.json,csv=pipe-x=2-1");
+    CHECK_INT(mkfifo("pipe", 0666), 0);
+    CHECK_STR(
+        csv("--sweep=x=1,2", "csv=pipe", 1), "none,json=s/r.json,csv=pipe");
+    unlink("pipe");
+}
+
+static void files_that_cannot_be_written_are_found_at_once(void)
+{
+    char target[300] = "csv=";
+
+    CHECK_STR(csv("--sweep=x=1,2", "csv=no/such/r.csv", 0),
+        "--report=csv: cannot write no/such/r-x=1-1.csv: No such file or "
+        "directory");
+    // A folder is no device: its runs would fail one after the other.
+    CHECK_INT(mkdir("folder", 0777), 0);
+    CHECK_STR(csv("--sweep=x=1,2", "csv=folder", 0),
+        "--report=csv: cannot write folder: Is a directory");
+    CHECK_INT(mkdir("r-x=2-1.csv", 0777), 0);
+    CHECK_STR(csv("--sweep=x=1,2", "csv=r.csv", 0),
+        "--report=csv: cannot write r-x=2-1.csv: Is a directory");
+    CHECK_INT(rmdir("r-x=2-1.csv"), 0);
+    CHECK_INT(mkfifo("r-x=2-1.csv", 0666), 0);
+    CHECK_STR(csv("--sweep=x=1,2", "csv=r.csv", 0),
+        "--report=csv: cannot write r-x=2-1.csv: it is no regular file");
+    CHECK_INT(unlink("r-x=2-1.csv"), 0);
+    CHECK_INT(symlink("nothing", "r-x=2-1.csv"), 0);
+    CHECK_STR(csv("--sweep=x=1,2", "csv=r.csv", 0),
+        "--report=csv: cannot write r-x=2-1.csv: it is a symbolic link");
+    CHECK_INT(unlink("r-x=2-1.csv"), 0);
+    memset(target + 4, 'n', 248);
+    CHECK(strncmp(csv("--sweep=x=1", target, 0),
+              "--report=csv: the name of the file of a run would be too long",
+              60) == 0);
+}
 
 // A document in the layout of document.c, with lines that look like its end.
 static void put(const char *path, int number, unsigned rows)
@@ -120,6 +241,11 @@ static void damaged_files_are_named(void)
 CHECK_FILE
 {
     check_folder();
+    RUN(files_have_the_values_in_their_names);
+    RUN(no_two_runs_have_the_same_file);
+    RUN(names_are_cut_between_characters);
+    RUN(devices_keep_their_names);
+    RUN(files_that_cannot_be_written_are_found_at_once);
     RUN(one_file_has_all_runs);
     RUN(reformatted_files_are_copied);
     RUN(damaged_files_are_named);
