@@ -287,7 +287,6 @@ struct sb_app_sweep {
     "and compare the results"
 
 // The check -------------------------------------------------------------------
-
 //
 // Before the first run, a process loads the test and checks the swept options
 // with all their values, and the commands.
