@@ -276,15 +276,18 @@ static void results_may_fail(void)
 // those of the job follow each other all the same.
 static void late_ranks_join_intervals(void)
 {
-    begin(RANKS, &counting);
-    for (unsigned i = 0; i < ranks; i++) {
-        all[i].s.o.time = 300 * MS;
-        all[i].s.o.warmup_time = 50 * MS;
-        all[i].s.o.report_interval = 20 * MS;
-        all[i].late = i == 1 || i == RANKS - 1 ? 6 : 0;
+    // On a busy machine, the users may complete no event in the warm-up.
+    for (int i = 0; i < 10 && (i == 0 || all[0].s.warm_events == 0); i++) {
+        begin(RANKS, &counting);
+        for (unsigned k = 0; k < ranks; k++) {
+            all[k].s.o.time = 300 * MS;
+            all[k].s.o.warmup_time = 50 * MS;
+            all[k].s.o.report_interval = 20 * MS;
+            all[k].late = k == 1 || k == RANKS - 1 ? 6 : 0;
+        }
+        perform_all();
+        check_sums();
     }
-    perform_all();
-    check_sums();
     CHECK(all[0].s.warm_events > 0);
     CHECK(all[0].gap_s < 1e-6);
     CHECK(all[0].longest_s > 0.03);
