@@ -304,10 +304,10 @@ static void publish(_Atomic uint64_t *c, uint64_t n)
 
 // count: of times in the histogram. It is published after the histogram, so it
 // never exceeds the number of times in the histogram. NULL: the times are not
-// counted.
-static void record_time(struct sb_hist *h, _Atomic uint64_t *sum,
-    _Atomic uint64_t *min, _Atomic uint64_t *max, _Atomic uint64_t *count,
-    uint64_t ns)
+// counted. Inlined, because a call costs ten instructions for each event.
+static inline __attribute__((always_inline)) void record_time(struct sb_hist *h,
+    _Atomic uint64_t *sum, _Atomic uint64_t *min, _Atomic uint64_t *max,
+    _Atomic uint64_t *count, uint64_t ns)
 {
     if (ns < atomic_load_explicit(min, memory_order_relaxed))
         atomic_store_explicit(min, ns, memory_order_relaxed);
