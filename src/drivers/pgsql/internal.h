@@ -248,7 +248,7 @@ size_t pgsql_sentences(const char *text, char *out, size_t size);
 // Removes the SQLSTATE and the line LOCATION from messages of the server that
 // libpq formatted with PQERRORS_VERBOSE: "FATAL:  53300: sorry, too many
 // clients already". Stores the last SQLSTATE in `state`, which does not change
-// if there is none.
+// if the text has no SQLSTATE.
 void pgsql_take_state(char *text, char state[6]);
 
 // True if the connection is lost.

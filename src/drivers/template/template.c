@@ -133,7 +133,7 @@ static int template_reset(struct sb_conn *conn, struct sb_err *err)
     return 0;
 }
 
-// Returns the descriptor of the socket, or -1 if there is none. The core uses
+// Returns the descriptor of the socket; -1: no server is used. The core uses
 // it to find out whether the server has closed an idle connection.
 static int template_socket(const struct sb_conn *conn)
 {
