@@ -13,6 +13,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 static FILE *open_below(const char *root, const char *path)
 {
     char name[PATH_MAX];
@@ -67,34 +69,39 @@ static void read_memory(struct sb_host_facts *f, const char *root)
     fclose(file);
 }
 
-// Reads a small file of numbers: "max 100000". False if it does not exist.
-static bool read_small(
-    const char *root, const char *dir, const char *name, char *out, int size)
+// Reads the first line of a file, which may be NULL, and closes it. False if
+// there is none.
+static bool read_line(FILE *file, char *out, size_t size)
 {
-    char path[PATH_MAX];
-    FILE *file;
+    bool any = file && fgets(out, (int)size, file);
 
-    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", dir, name);
-    file = open_below(root, path);
-    if (!file)
-        return false;
-    bool any = fgets(out, size, file) != NULL;
-    fclose(file);
+    if (file)
+        fclose(file);
+    if (any)
+        out[strcspn(out, "\n")] = '\0';
     return any;
 }
 
-// Takes the limits of one control group into account: the lowest one counts.
-static void read_group(
-    struct sb_host_facts *f, const char *root, const char *dir)
+static FILE *open_group(const char *root, const char *dir, const char *name)
 {
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", dir, name);
+    return open_below(root, path);
+}
+
+// Takes the limits of one control group into account: the lowest one counts.
+static void read_group(void *arg, const char *root, const char *dir)
+{
+    struct sb_host_facts *f = arg;
     char text[128];
     double quota, period;
 
-    if (read_small(root, dir, "cpu.max", text, sizeof(text)) &&
+    if (read_line(open_group(root, dir, "cpu.max"), text, sizeof(text)) &&
         sscanf(text, "%lf %lf", &quota, &period) == 2 && period > 0 &&
         (f->container_cpus == 0 || quota / period < f->container_cpus))
         f->container_cpus = quota / period;
-    if (read_small(root, dir, "memory.max", text, sizeof(text)) &&
+    if (read_line(open_group(root, dir, "memory.max"), text, sizeof(text)) &&
         isdigit((unsigned char)text[0])) {
         uint64_t max = strtoull(text, NULL, 10);
 
@@ -103,9 +110,10 @@ static void read_group(
     }
 }
 
-// Control groups of version 2: this process's and all above it. The older
-// version is not read.
-static void read_groups(struct sb_host_facts *f, const char *root)
+// Visits the control groups of version 2: this process's and all above it. The
+// older version is not read.
+static void each_group(const char *root,
+    void (*visit)(void *arg, const char *root, const char *dir), void *arg)
 {
     FILE *file = open_below(root, "/proc/self/cgroup");
     char line[PATH_MAX], *dir = NULL;
@@ -122,7 +130,7 @@ static void read_groups(struct sb_host_facts *f, const char *root)
     for (;;) {
         if (strcmp(dir, "/") == 0)
             *dir = '\0';
-        read_group(f, root, dir);
+        visit(arg, root, dir);
         char *slash = strrchr(dir, '/');
         if (!slash)
             break;
@@ -151,7 +159,7 @@ void sb_host_facts_below(struct sb_host_facts *f, const char *root)
     f->processors = count_processors();
     read_cpu(f, root);
     read_memory(f, root);
-    read_groups(f, root);
+    each_group(root, read_group, f);
 }
 
 void sb_host_facts(struct sb_host_facts *f)
@@ -170,6 +178,120 @@ unsigned sb_host_usable(void)
 {
     struct sb_host_facts f = { .processors = count_processors() };
 
-    read_groups(&f, "");
+    each_group("", read_group, &f);
     return (unsigned)ceil(sb_host_processors(&f));
+}
+
+// What happened ---------------------------------------------------------------
+
+// Adds the numbers behind the names in a file with lines "name 123".
+static void add_lines(
+    FILE *file, const char *const *names, uint64_t *const *sums, size_t n)
+{
+    char line[256], name[64];
+    uint64_t value;
+
+    while (file && fgets(line, sizeof(line), file)) {
+        if (sscanf(line, "%63s %" SCNu64, name, &value) != 2)
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            if (strcmp(names[i], name) == 0)
+                *sums[i] += value;
+        }
+    }
+    if (file)
+        fclose(file);
+}
+
+static void add_throttled(void *arg, const char *root, const char *dir)
+{
+    static const char *const names[] = { "nr_periods", "nr_throttled" };
+    struct sb_host_state *s = arg;
+    uint64_t *const sums[] = { &s->periods, &s->throttled };
+
+    add_lines(open_group(root, dir, "cpu.stat"), names, sums, 2);
+}
+
+static void read_swap(struct sb_host_state *s, const char *root)
+{
+    static const char *const names[] = { "pswpin", "pswpout" };
+    uint64_t *const sums[] = { &s->swapped, &s->swapped };
+    long page = sysconf(_SC_PAGESIZE);
+
+    add_lines(open_below(root, "/proc/vmstat"), names, sums, 2);
+    s->swapped *= page > 0 ? (uint64_t)page : 4096;
+}
+
+static uint64_t count_of(const char *root, unsigned processor, const char *name)
+{
+    char path[128], text[64];
+
+    snprintf(path, sizeof(path),
+        "/sys/devices/system/cpu/cpu%u/thermal_throttle/%s", processor, name);
+    return read_line(open_below(root, path), text, sizeof(text))
+               ? strtoull(text, NULL, 10)
+               : 0;
+}
+
+static void read_heat(struct sb_host_state *s, const char *root)
+{
+    s->hot = count_of(root, 0, "package_throttle_count");
+    for (unsigned i = 0; i < s->cpu.processors; i++)
+        s->hot += count_of(root, i, "core_throttle_count");
+}
+
+// Two lines, the names of the counters and their values: "Tcp: OutSegs ...",
+// "Tcp: 123 ...".
+static void read_tcp(struct sb_host_state *s, const char *root)
+{
+    FILE *file = open_below(root, "/proc/net/snmp");
+    char names[1024] = "", line[1024], *name_at, *value_at;
+    bool found = false;
+
+    while (file && !found && fgets(line, sizeof(line), file)) {
+        if (strncmp(line, "Tcp:", 4) != 0)
+            continue;
+        found = *names;
+        if (!found)
+            memcpy(names, line, sizeof(names));
+    }
+    if (file)
+        fclose(file);
+    if (!found)
+        return;
+    char *name = strtok_r(names, " \n", &name_at);
+    char *value = strtok_r(line, " \n", &value_at);
+    while (name && value) {
+        if (strcmp(name, "OutSegs") == 0)
+            s->segments = strtoull(value, NULL, 10);
+        if (strcmp(name, "RetransSegs") == 0)
+            s->resent = strtoull(value, NULL, 10);
+        name = strtok_r(NULL, " \n", &name_at);
+        value = strtok_r(NULL, " \n", &value_at);
+    }
+}
+
+#define CPUFREQ "/sys/devices/system/cpu/cpu0/cpufreq/"
+#define CLOCK   "/sys/devices/system/clocksource/clocksource0/"
+
+void sb_host_look_below(struct sb_host_state *s, const char *root)
+{
+    *s = (struct sb_host_state){ 0 };
+    each_group(root, add_throttled, s);
+    read_swap(s, root);
+    read_tcp(s, root);
+    read_line(open_below(root, CLOCK "current_clocksource"), s->clock,
+        sizeof(s->clock));
+    read_line(open_below(root, CPUFREQ "scaling_governor"), s->governor,
+        sizeof(s->governor));
+    read_line(open_below(root, CPUFREQ "scaling_driver"), s->frequency_driver,
+        sizeof(s->frequency_driver));
+    if (sb_procstat_machine(&s->cpu, NULL) == 0)
+        read_heat(s, root);
+    s->clock_ns = (int64_t)(sb_clock_wall() - sb_clock_monotonic());
+}
+
+void sb_host_look(struct sb_host_state *s)
+{
+    sb_host_look_below(s, "");
 }

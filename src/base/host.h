@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/procstat.h"
+
 struct sb_host_facts {
     char name[256];
     char cpu[256];             // model, "" if unknown
@@ -18,6 +20,27 @@ struct sb_host_facts {
     double container_cpus;     // limit of the control group, 0: none
     uint64_t container_memory; // bytes, 0: none
 };
+
+// What has happened on this machine so far. The difference of two says what
+// happened between them; what cannot be read stays 0 or empty.
+struct sb_host_state {
+    struct sb_proc_machine cpu; // ticks
+    // Periods of the control groups that limit the processors of this process,
+    // and those in which the limit stopped it.
+    uint64_t periods, throttled;
+    uint64_t swapped; // bytes read from and written to swap space
+    uint64_t hot;     // times that processors slowed down because of their
+                      // temperature
+    uint64_t segments, resent; // TCP segments sent, and sent again
+    int64_t clock_ns;          // time of day minus monotonic time
+    char clock[32];            // clock source of the kernel: "tsc"
+    char governor[32], frequency_driver[32]; // of the frequency of processor 0
+};
+
+// Reads it; takes some 100 us. Any thread.
+void sb_host_look(struct sb_host_state *s);
+// The same with files below `root`, except for `cpu` and `clock_ns`.
+void sb_host_look_below(struct sb_host_state *s, const char *root);
 
 // Never fails: what cannot be read is empty. Any thread.
 void sb_host_facts(struct sb_host_facts *f);

@@ -73,6 +73,46 @@ static void a_container_may_use_fewer_processors(void)
     CHECK(sb_host_usable() >= 1);
 }
 
+static void what_happened(void)
+{
+    struct sb_host_state s;
+
+    put("/proc/self/cgroup", "0::/a/b\n");
+    put("/sys/fs/cgroup/a/cpu.stat",
+        "usage_usec 5\nnr_periods 100\nnr_throttled 7\nthrottled_usec 9\n");
+    put("/sys/fs/cgroup/a/b/cpu.stat", "nr_periods 50\nnr_throttled 3\n");
+    put("/proc/vmstat", "pgpgin 1\npswpin 2\npswpout 3\n");
+    put("/proc/net/snmp", "Ip: Forwarding\nIp: 1\n"
+                          "Tcp: RtoMin OutSegs RetransSegs InErrs\n"
+                          "Tcp: 200 3000 40 5\n");
+    put("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        "hpet\n");
+    put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+    put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", "acpi\n");
+    put("/sys/devices/system/cpu/cpu0/thermal_throttle/"
+        "package_throttle_count",
+        "5\n");
+    put("/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
+        "2\n");
+    sb_host_look_below(&s, "root");
+    CHECK_INT(s.periods, 150);
+    CHECK_INT(s.throttled, 10);
+    CHECK_INT(s.swapped, 5 * sysconf(_SC_PAGESIZE));
+    CHECK_INT(s.segments, 3000);
+    CHECK_INT(s.resent, 40);
+    CHECK_STR(s.clock, "hpet");
+    CHECK_STR(s.governor, "powersave");
+    CHECK_STR(s.frequency_driver, "acpi");
+    CHECK_INT(s.hot, 7);
+    CHECK(s.cpu.processors > 0);
+    put("/proc/net/snmp", "Tcp: OutSegs RetransSegs\n");
+    sb_host_look_below(&s, "root");
+    CHECK_INT(s.segments, 0);
+    sb_host_look_below(&s, "nowhere");
+    CHECK_INT(s.periods + s.swapped + s.segments + s.hot, 0);
+    CHECK_STR(s.clock, "");
+}
+
 static void missing_files_are_no_error(void)
 {
     struct sb_host_facts f;
@@ -88,6 +128,7 @@ CHECK_FILE
     RUN(facts_of_proc);
     RUN(lowest_limit_of_the_groups_counts);
     RUN(a_container_may_use_fewer_processors);
+    RUN(what_happened);
     RUN(missing_files_are_no_error);
     return check_done();
 }
