@@ -28,7 +28,7 @@
 // Increment it when a struct, a flag or an operation changes in this header, in
 // one that it includes or in db/sql.ffi.h: a driver that was built before is
 // then refused.
-#define SB_DRIVER_ABI 14u
+#define SB_DRIVER_ABI 15u
 
 struct sb_con;      // a connection as Lua has it (db/sql.ffi.h)
 struct sb_conn;     // the driver's own; a driver casts to its struct
@@ -359,6 +359,59 @@ struct sb_counter_sink {
     void (*missing)(void *arg, const char *source, const struct sb_err *why);
 };
 
+// What a server says about itself, for the checks of a run's figures
+// (docs/validity.md). Facts have standard names: the core decides what they
+// mean. Totals grow from any start.
+enum sb_fact_id {
+    SB_FACT_CACHE_BYTES,    // size of the cache of pages
+    SB_FACT_CACHE_REQUESTS, // total: pages that were looked for in it
+    SB_FACT_CACHE_MISSES,   // total: those of them that were not in it
+    SB_FACT_DATA_BYTES,     // of the database with indexes; if table() is not
+                            // called
+    SB_FACT_LOG_BYTES,      // total: bytes of log that were written
+    SB_FACT_LOG_FLUSHES, // total: times that the log was flushed to its device
+    SB_FACT_LOG_DEBT,    // bytes of log since the last checkpoint
+    SB_FACT_LOG_LIMIT,   // bytes of it that force the next one
+    SB_FACTS
+};
+
+struct sb_table_facts {
+    const char *name;
+    // NaN: unknown.
+    double analyzed;    // 1: the planner has statistics of it; 0: it has not
+    double rows, bytes; // bytes: with indexes
+    double changed;     // rows, since its statistics were collected
+    double uses;        // total: accesses
+};
+
+// What the answers belong to.
+enum sb_inspect_part {
+    SB_PART_CACHE,      // SB_FACT_CACHE_*
+    SB_PART_SIZE,       // sizes of tables, or SB_FACT_DATA_BYTES
+    SB_PART_STATISTICS, // analyzed, changed
+    SB_PART_DURABILITY, // undurable()
+    SB_PART_LOG,        // SB_FACT_LOG_BYTES, _FLUSHES
+    SB_PART_DEBT,       // SB_FACT_LOG_DEBT, _LIMIT
+    SB_PARTS
+};
+
+// Takes the answers. The core implements it. The functions return 0, or an
+// SB_E* that ends the inspection and is returned.
+struct sb_inspect_sink {
+    void *arg;
+    unsigned parts; // wanted: 1u << enum sb_inspect_part
+    int (*fact)(void *arg, enum sb_fact_id id, double value);
+    // A table of the current database. Valid during the call.
+    int (*table)(void *arg, const struct sb_table_facts *t);
+    // A setting that lets commits return before they are on a device:
+    // "fsync=off".
+    int (*undurable)(void *arg, const char *setting);
+    // A part is complete (why NULL), or cannot be known: `source` cannot be
+    // read. A part without a call is one that the driver does not know.
+    void (*part)(void *arg, enum sb_inspect_part part, const char *source,
+        const struct sb_err *why);
+};
+
 struct sb_info_ops {
     // Writes one line about the server, such as "SQLite 3.40.1, journal mode
     // wal"; returns the length as snprintf() does. An open result stays open.
@@ -381,6 +434,14 @@ struct sb_info_ops {
     // may not read is reported as missing and is no error. Optional. 0 or
     // SB_E*.
     int (*counters)(struct sb_conn *conn, const struct sb_counter_sink *to,
+        struct sb_err *err);
+    // Makes the shortest round trip to the server that there is, on a
+    // connection without a transaction. Optional. 0 or SB_E*.
+    int (*ping)(struct sb_conn *conn, struct sb_err *err);
+    // Answers what the sink takes, as far as the server lets this user see it.
+    // Called a few times per run, on a connection without a transaction.
+    // Optional. 0 or SB_E*.
+    int (*inspect)(struct sb_conn *conn, const struct sb_inspect_sink *to,
         struct sb_err *err);
     // The counters that are shown if the user selects none: patterns as in
     // fnmatch(), separated by commas, in any case of letters. NULL: all.

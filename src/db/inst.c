@@ -220,6 +220,23 @@ size_t sb__insts_used(
     return n - first;
 }
 
+struct sb__inst *sb__inst_likely(struct sb_drivers *d)
+{
+    struct sb__inst *inst = NULL;
+    struct sb_db *only = NULL;
+
+    if (sb__insts_used(d, &inst, 0, 1) > 0)
+        return inst;
+    for (struct sb_db *db = d->dbs; db; db = db->next) {
+        if (strcmp(db->drv->name, d->opts->driver) == 0 ||
+            (db->given && !d->opts->driver[0]))
+            only = db;
+    }
+    if (only)
+        sb__inst_get(only, NULL, NULL, 0, &inst, NULL);
+    return inst;
+}
+
 void sb__insts_free(struct sb_db *db)
 {
     while (db->more) {

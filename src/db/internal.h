@@ -110,6 +110,10 @@ void sb__inst_keep(struct sb__inst *i);
 // `most`. Returns how many it added. Any thread.
 size_t sb__insts_used(
     struct sb_drivers *d, struct sb__inst **inst, size_t n, size_t most);
+// Returns the instance that users are most likely to use, with a reference: the
+// first one that was used, or that of the driver that options select. NULL:
+// none is known, or it cannot be used. No driver is loaded.
+struct sb__inst *sb__inst_likely(struct sb_drivers *d);
 // Frees all instances with overrides. No connections may be left.
 void sb__insts_free(struct sb_db *db);
 // Finds an option by name, with or without the driver's prefix; NULL: none.

@@ -360,3 +360,23 @@ int sb__probe_counters(
     assert(p->open);
     return ops && ops->counters ? ops->counters(p->conn, to, err) : 0;
 }
+
+int sb__probe_inspect(
+    struct sb__probe *p, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    const struct sb_info_ops *ops = p->drv->info;
+
+    assert(p->open);
+    return ops && ops->inspect ? ops->inspect(p->conn, to, err) : 0;
+}
+
+int sb__probe_ping(struct sb__probe *p, struct sb_err *err)
+{
+    const struct sb_info_ops *ops = p->drv->info;
+
+    assert(p->open);
+    if (!ops || !ops->ping)
+        return sb_err_set(err, SB_EUNSUPPORTED,
+            "the %s driver has no round trips", p->drv->name);
+    return ops->ping(p->conn, err);
+}

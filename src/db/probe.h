@@ -60,6 +60,12 @@ int sb__probe_describe(
 int sb__probe_counters(
     struct sb__probe *p, const struct sb_counter_sink *to, struct sb_err *err);
 
+// As sb_info_ops.ping; SB_EUNSUPPORTED if the driver has none.
+int sb__probe_ping(struct sb__probe *p, struct sb_err *err);
+// As sb_info_ops.inspect; 0 without a call if the driver has no answers.
+int sb__probe_inspect(
+    struct sb__probe *p, const struct sb_inspect_sink *to, struct sb_err *err);
+
 const struct sb_driver *sb__probe_driver(const struct sb__probe *p);
 
 // --server-pid: processor time, memory and disk I/O of a local server process,

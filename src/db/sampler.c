@@ -231,8 +231,7 @@ static int describe(struct sb__sampler_target *t, struct sb_err *err)
     pthread_mutex_lock(&t->s->lock);
     sb_server_facts_done(&t->facts);
     t->facts = f;
-    t->tried = t->described = true;
-    pthread_cond_broadcast(&t->s->changed);
+    t->described = true;
     compare(t->s, t);
     pthread_mutex_unlock(&t->s->lock);
     return 0;
@@ -383,35 +382,28 @@ static void target_failed(
         "server statistics: %s: %s", t->facts.driver, err->msg);
 }
 
-static void visit_target(struct sb__sampler_target *t)
+// Asks the server about itself. A server that does not answer has no
+// inspection; its samples fail, too.
+static int inspect(struct sb__sampler_target *t, struct sb_inspected *out,
+    unsigned parts, struct sb_err *err)
 {
-    bool first = sb__sampler_is_base(t->s, &t->rebased, sb_clock_monotonic());
-    struct sb_err err = { 0 };
-    int rc = 0;
+    struct sb_inspected now;
+    const struct sb_inspect_sink sink = sb_inspect_into(&now, parts);
+    int rc = sb__probe_inspect(t->probe, &sink, err);
 
-    if (sb__sampler_stopped(t->s))
-        return;
-    if (!sb__probe_connected(t->probe))
-        rc = sb__probe_connect(t->probe, &err);
-    if (rc == 0 && !t->described)
-        rc = describe(t, &err);
-    if (rc == 0 && !t->same && t->s->samples && !sb__sampler_stopped(t->s))
-        rc = sample(t, first, &err);
-    if (rc)
-        target_failed(t, &err);
-    sampler_tried(t);
-}
-
-static bool has_more_to_do(const struct sb__sampler_target *t)
-{
-    return !t->described || (!t->same && t->s->samples);
-}
-
-// Even if intervals are long, the sample with which rates begin is taken in
-// time.
-static uint64_t latest(const struct sb__sampler_target *t, uint64_t last)
-{
-    return !t->settled && t->settled_at > last ? t->settled_at : UINT64_MAX;
+    if (rc) {
+        sb_inspected_done(&now);
+        return rc;
+    }
+    pthread_mutex_lock(&t->s->lock);
+    if (parts == SB_INSPECT_ALL) {
+        sb_inspected_done(out);
+        *out = now;
+    } else {
+        sb_inspected_update(out, &now, parts);
+    }
+    pthread_mutex_unlock(&t->s->lock);
+    return 0;
 }
 
 static bool last_is_due(struct sb__sampler_target *t)
@@ -420,6 +412,76 @@ static bool last_is_due(struct sb__sampler_target *t)
     bool due = t->s->last && !t->last;
     pthread_mutex_unlock(&t->s->lock);
     return due;
+}
+
+// Before the first sample, if there was no look before the users connected; the
+// totals again when the measured part begins. So the questions are not part of
+// what the samples count. A server that fails to answer is not asked again.
+static int inspect_before(
+    struct sb__sampler_target *t, bool first, struct sb_err *err)
+{
+    bool again = t->inspected || t->before.asked;
+
+    if (!t->s->setup.inspects || t->same || (again && !first))
+        return 0;
+    t->inspected = true;
+    // With counters, their first sample does it.
+    t->rebased.done = t->rebased.done || (first && !t->s->samples);
+    if (again && !t->before.asked)
+        return 0;
+    return inspect(
+        t, &t->before, again ? SB_INSPECT_TOTALS : SB_INSPECT_ALL, err);
+}
+
+static int inspect_after(struct sb__sampler_target *t, struct sb_err *err)
+{
+    if (!t->s->setup.inspects || t->same || !last_is_due(t))
+        return 0;
+    return inspect(t, &t->after, SB_INSPECT_ALL, err);
+}
+
+// Without counters, a server is visited only to inspect it.
+static bool has_nothing_to_do(struct sb__sampler_target *t, bool first)
+{
+    return t->described && !t->s->samples && !first && !last_is_due(t);
+}
+
+static void visit_target(struct sb__sampler_target *t)
+{
+    bool first = sb__sampler_is_base(t->s, &t->rebased, sb_clock_monotonic());
+    struct sb_err err = { 0 };
+    int rc = 0;
+
+    if (sb__sampler_stopped(t->s) || has_nothing_to_do(t, first))
+        return;
+    if (!sb__probe_connected(t->probe))
+        rc = sb__probe_connect(t->probe, &err);
+    if (rc == 0 && !t->described)
+        rc = describe(t, &err);
+    if (rc == 0)
+        rc = inspect_before(t, first, &err);
+    sampler_tried(t);
+    if (rc == 0 && !t->same && t->s->samples && !sb__sampler_stopped(t->s))
+        rc = sample(t, first, &err);
+    if (rc == 0)
+        rc = inspect_after(t, &err);
+    if (rc)
+        target_failed(t, &err);
+    else if (!t->s->samples)
+        sb__probe_disconnect(t->probe); // it would be idle during the run
+}
+
+static bool has_more_to_do(const struct sb__sampler_target *t)
+{
+    return !t->described ||
+           (!t->same && (t->s->samples || t->s->setup.inspects));
+}
+
+// Even if intervals are long, the sample with which rates begin is taken in
+// time.
+static uint64_t latest(const struct sb__sampler_target *t, uint64_t last)
+{
+    return !t->settled && t->settled_at > last ? t->settled_at : UINT64_MAX;
 }
 
 static void last_is_done(struct sb__sampler_target *t)
@@ -475,6 +537,8 @@ void *sb__sampler_target_main(void *arg)
 static void target_free(struct sb__sampler_target *t)
 {
     sb__probe_free(t->probe);
+    sb_inspected_done(&t->before);
+    sb_inspected_done(&t->after);
     sb_server_facts_done(&t->facts);
     free(t);
 }
@@ -491,6 +555,18 @@ static int start_thread(
         return 0;
     sb__sampler_thread_ends(s);
     return SB_ESYS;
+}
+
+// What was seen of the server before the users connected.
+static void take_first_look(struct sb_sampler *s, struct sb__sampler_target *t,
+    const struct sb__inst *inst, uint64_t number)
+{
+    struct sb_first_look *first = s->setup.first;
+
+    if (!first || first->inst != inst || number != 0)
+        return;
+    t->before = first->seen;
+    first->seen = (struct sb_inspected){ 0 };
 }
 
 static void add_target(
@@ -510,6 +586,7 @@ static void add_target(
         return;
     }
     sb__probe_client(t->probe, &t->facts);
+    take_first_look(s, t, inst, number);
     pthread_mutex_lock(&s->lock);
     assert(s->ntargets < TARGETS_MAX);
     s->target[s->ntargets++] = t;
@@ -718,7 +795,8 @@ static bool has_last(const struct sb_sampler *s)
     for (size_t i = 0; i < s->ntargets; i++) {
         const struct sb__sampler_target *t = s->target[i];
 
-        all = all && (t->last || t->same || t->samples == 0);
+        all = all &&
+              (t->last || t->same || (t->samples == 0 && !t->before.asked));
     }
     return all;
 }
@@ -727,7 +805,7 @@ void sb_sampler_last(struct sb_sampler *s, uint64_t ns)
 {
     uint64_t until = sb_clock_monotonic() + ns;
 
-    if (!s->samples)
+    if (!s->samples && !s->setup.inspects)
         return;
     pthread_mutex_lock(&s->lock);
     s->last = true;
@@ -763,6 +841,29 @@ void sb_sampler_servers(struct sb_sampler *s,
                 &s->target[k]->facts, &s->target[i]->facts);
         if (first)
             visit(arg, &s->target[i]->facts);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sb_sampler_inspections(struct sb_sampler *s,
+    void (*visit)(void *arg, const struct sb_inspection *i), void *arg)
+{
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->ntargets; i++) {
+        struct sb__sampler_target *t = s->target[i];
+        const struct sb_driver *drv = sb__probe_driver(t->probe);
+        struct sb_inspection one = { .documents = t->facts.documents,
+            .embedded = (drv->caps & SB_CAP_EMBEDDED) != 0,
+            .before = t->before,
+            .after = t->after };
+
+        if (t->same)
+            continue;
+        snprintf(one.driver, sizeof(one.driver), "%s", drv->name);
+        snprintf(
+            one.address, sizeof(one.address), "%s", t->facts.server.address);
+        t->before = t->after = (struct sb_inspected){ 0 };
+        visit(arg, &one);
     }
     pthread_mutex_unlock(&s->lock);
 }

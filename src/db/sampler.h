@@ -13,6 +13,7 @@
 
 #include "base/option.h"
 #include "db/counters.h"
+#include "db/inspect.h"
 #include "db/probe.h"
 
 struct sb_drivers;
@@ -36,7 +37,10 @@ bool sb_sampler_samples(const struct sb_sampler_opts *o, bool wanted);
 struct sb_sampler_setup {
     struct sb_drivers *drivers;         // outlives the sampler
     const struct sb_sampler_opts *opts; // outlives the sampler
-    bool wanted;       // as above; the facts are always asked for
+    bool wanted;   // as above; the facts are always asked for
+    bool inspects; // servers are inspected before and after the run
+    struct sb_first_look *first; // of a server; NULL: none. The sampler takes
+                                 // what was seen
     uint64_t interval; // ns between two reports, more than 0; samples are at
                        // least 100 ms apart
 };
@@ -68,8 +72,8 @@ void sb_sampler_interval(struct sb_sampler *s, uint64_t end,
 // not the time since the last interval.
 void sb_sampler_rebase(struct sb_sampler *s, uint64_t at);
 // The run is over: takes one more sample of each server that has answered
-// before, for the counts that the last interval lacks. Waits for these samples,
-// at most `ns`.
+// before, for the counts that the last interval lacks, and inspects it. Waits
+// for this, at most `ns`.
 void sb_sampler_last(struct sb_sampler *s, uint64_t ns);
 
 // Visits the totals: by how much each has grown since the measured part began,
@@ -83,6 +87,19 @@ void sb_sampler_totals(struct sb_sampler *s,
 // Any thread.
 void sb_sampler_servers(struct sb_sampler *s,
     void (*visit)(void *arg, const struct sb_server_facts *f), void *arg);
+
+// What a server said when the measured part began and after it.
+struct sb_inspection {
+    char driver[32], address[256];
+    bool documents; // as sb_server_facts
+    bool embedded;  // there is no server
+    struct sb_inspected before, after;
+};
+
+// Passes what the servers said, once per server and database. The visitor takes
+// the contents: sb_inspected_done(). After sb_sampler_stop().
+void sb_sampler_inspections(struct sb_sampler *s,
+    void (*visit)(void *arg, const struct sb_inspection *i), void *arg);
 
 // Waits until each server has answered once, or failed to, but at most `ns`:
 // for the facts of a run that was very short.

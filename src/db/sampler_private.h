@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "db/inspect.h"
 #include "db/internal.h"
 #include "db/probe.h"
 #include "db/sampler.h"
@@ -32,9 +33,12 @@ struct sb__sampler_target {
     struct sb_server_facts facts;
     char suffix[400]; // of the names of its counters
     unsigned samples; // that were complete
-    bool last;        // the one after the run was taken, or failed
+    // Before and after the measured part; the latter of the last attempt.
+    struct sb_inspected before, after;
+    bool last; // the one after the run was taken, or failed
     // Used by the thread only:
     bool described, warned;
+    bool inspected; // before the run, or the server failed to answer
     // Rates begin with a sample after this time: before, the totals of a server
     // that is late lack what the users do. 0: not sampled yet.
     uint64_t settled_at;

@@ -151,6 +151,35 @@ static inline int fake_counters(
     return rc;
 }
 
+static _Atomic unsigned inspections, pings;
+
+static inline int fake_ping(struct sb_conn *conn, struct sb_err *err)
+{
+    pings++;
+    return 0;
+}
+
+// Tells what total_now is, and whether all parts are asked for.
+static inline int fake_inspect(
+    struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    const struct sb_table_facts table = { .name = "t", .rows = total_now };
+    struct sb_err why;
+    int rc = to->fact(to->arg, SB_FACT_CACHE_REQUESTS, total_now);
+
+    inspections++;
+    if (mode == LOSES)
+        return sb_err_set(err, SB_ELOST, "lost");
+    to->part(to->arg, SB_PART_CACHE, "cache", NULL);
+    if (to->parts >> SB_PART_STATISTICS & 1) {
+        sb_err_set(&why, SB_EQUERY, "not allowed");
+        to->part(to->arg, SB_PART_STATISTICS, "secrets", &why);
+    }
+    if (rc == 0 && (to->parts >> SB_PART_SIZE & 1))
+        rc = to->table(to->arg, &table);
+    return rc;
+}
+
 static const struct sb_generic_ops fake_generic = { .env_init = fake_env_init,
     .env_done = fake_env_done,
     .connect = fake_connect,
@@ -161,6 +190,8 @@ static struct sb_info_ops fake_info = { .server = fake_server,
     .describe = fake_describe,
     .servers = fake_servers,
     .counters = fake_counters,
+    .ping = fake_ping,
+    .inspect = fake_inspect,
     .counters_default = "tot*" };
 static const struct sb_driver fake_driver = { .name = "fake",
     .conn_size = sizeof(struct fake_conn),
@@ -181,6 +212,7 @@ static inline void begin(void)
     CHECK_INT(sb_opts_add(owner.o, &fake_table, &base_opts, NULL), 0);
     mode = ANSWERS;
     connects = disconnects = calls = waiting = 0;
+    inspections = pings = 0;
     total_now = 0;
     places = 1;
     address = "10.0.0.%u:1";

@@ -19,7 +19,9 @@ static char names[4000], servers[4000];
 
 static void start(const char *items)
 {
-    struct sb_sampler_setup setup = { &owner, &opts, false, INTERVAL };
+    struct sb_sampler_setup setup = {
+        .drivers = &owner, .opts = &opts, .interval = INTERVAL
+    };
 
     item[0] = items;
     opts.stats.count = 1;
@@ -215,7 +217,9 @@ static void measured_part_of_a_long_interval(void)
     i = use(NULL);
     item[0] = "all";
     s = sb_sampler_start(
-        &(struct sb_sampler_setup){ &owner, &opts, false, ANY_AGE }, NULL);
+        &(struct sb_sampler_setup){
+            .drivers = &owner, .opts = &opts, .interval = ANY_AGE },
+        NULL);
     while (calls < 1)
         nap();
     total_now = 1500;
@@ -265,7 +269,9 @@ static void unknown_pattern(void)
     item[1] = "nosuch*";
     opts.stats.count = 2;
     s = sb_sampler_start(
-        &(struct sb_sampler_setup){ &owner, &opts, false, INTERVAL }, NULL);
+        &(struct sb_sampler_setup){
+            .drivers = &owner, .opts = &opts, .interval = INTERVAL },
+        NULL);
     two_samples();
     two_samples();
     sb_sampler_free(s);
@@ -387,7 +393,9 @@ static void values_begin_again(void)
 // Short intervals do not load the server.
 static void samples_are_apart(void)
 {
-    struct sb_sampler_setup setup = { &owner, &opts, false, 1000000 };
+    struct sb_sampler_setup setup = {
+        .drivers = &owner, .opts = &opts, .interval = 1000000
+    };
     struct sb__inst *i;
     uint64_t begun;
 

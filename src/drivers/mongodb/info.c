@@ -6,8 +6,8 @@
 
 // Runs a command with one number as its argument. The caller destroys the reply
 // in any case.
-static bool mo_ask(
-    struct sbmo_conn *c, const char *name, bson_t *reply, bson_error_t *e)
+static bool mo_ask_of(struct sbmo_conn *c, const char *db, const char *name,
+    bson_t *reply, bson_error_t *e)
 {
     bson_t body = BSON_INITIALIZER;
     bool fine;
@@ -15,9 +15,15 @@ static bool mo_ask(
     bson_append_int32(&body, name, -1, 1);
     // Runs outside the script's transaction, without its session.
     fine = mongoc_client_command_with_opts(
-        c->client, "admin", &body, c->env->prefs, NULL, reply, e);
+        c->client, db, &body, c->env->prefs, NULL, reply, e);
     bson_destroy(&body);
     return fine;
+}
+
+static bool mo_ask(
+    struct sbmo_conn *c, const char *name, bson_t *reply, bson_error_t *e)
+{
+    return mo_ask_of(c, "admin", name, reply, e);
 }
 
 static const char *mo_text_of(
@@ -358,11 +364,149 @@ static int mo_counters(
     return rc;
 }
 
+// Inspection ------------------------------------------------------------------
+
+// Finds a number behind a path of names.
+static bool find_number(const bson_t *doc, const char *const *path, double *out)
+{
+    const uint8_t *at = bson_get_data(doc);
+    uint32_t len = doc->len;
+    struct sb_elem e;
+
+    for (; *path; path++) {
+        if (!sb_bson_find(at, len, *path, &e))
+            return false;
+        at = e.value;
+        len = (uint32_t)e.len;
+    }
+    if (!is_number(&e))
+        return false;
+    *out = e.type == SB_BSON_DOUBLE ? sb_get_double(e.value)
+                                    : (double)sb_elem_int(&e);
+    return true;
+}
+
+// Reports the facts of a part from a reply, or which one is missing.
+static int tell_facts(const bson_t *reply, const struct sb_inspect_sink *to,
+    enum sb_inspect_part part, const char *source, const char *const (*path)[4],
+    const enum sb_fact_id *id, size_t n)
+{
+    struct sb_err why = { 0 };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        double value;
+
+        if (find_number(reply, path[i], &value))
+            rc = to->fact(to->arg, id[i], value);
+        else
+            sb_err_set(&why, SB_EQUERY, "the answer has no '%s'",
+                path[i][2] ? path[i][2] : path[i][0]);
+    }
+    to->part(to->arg, part, source, why.code ? &why : NULL);
+    return rc;
+}
+
+// Says why a part is unknown, if the server refused to answer. 0 or SB_E*.
+static int refused(struct sbmo_conn *c, const struct sb_inspect_sink *to,
+    enum sb_inspect_part part, const char *source, const bson_error_t *e,
+    const bson_t *reply, struct sb_err *err)
+{
+    int rc = sbmo_fail(c, e, reply, err);
+
+    if (rc != SB_EQUERY)
+        return rc;
+    to->part(to->arg, part, source, err);
+    return 0;
+}
+
+static int inspect_cache(
+    struct sbmo_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    static const char *const path[][4] = {
+        { "wiredTiger", "cache", "maximum bytes configured", NULL },
+        { "wiredTiger", "cache", "pages requested from the cache", NULL },
+        { "wiredTiger", "cache", "pages read into cache", NULL }
+    };
+    static const enum sb_fact_id id[] = { SB_FACT_CACHE_BYTES,
+        SB_FACT_CACHE_REQUESTS, SB_FACT_CACHE_MISSES };
+    static const char source[] = "serverStatus";
+    bson_error_t e = { 0 };
+    bson_t reply;
+    int rc;
+
+    if (mo_ask(c, source, &reply, &e))
+        rc = tell_facts(&reply, to, SB_PART_CACHE, source, path, id, 3);
+    else
+        rc = refused(c, to, SB_PART_CACHE, source, &e, &reply, err);
+    bson_destroy(&reply);
+    return rc;
+}
+
+static int inspect_size(
+    struct sbmo_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    static const char *const data[] = { "dataSize", NULL };
+    static const char *const indexes[] = { "indexSize", NULL };
+    static const char source[] = "dbStats";
+    double bytes = 0, more = 0;
+    bson_error_t e = { 0 };
+    bson_t reply;
+    int rc;
+
+    if (mo_ask_of(c, c->env->db, source, &reply, &e)) {
+        struct sb_err why = { 0 };
+
+        if (!find_number(&reply, data, &bytes))
+            sb_err_set(&why, SB_EQUERY, "the answer has no 'dataSize'");
+        find_number(&reply, indexes, &more);
+        rc = to->fact(to->arg, SB_FACT_DATA_BYTES, bytes + more);
+        to->part(to->arg, SB_PART_SIZE, source, why.code ? &why : NULL);
+    } else {
+        rc = refused(c, to, SB_PART_SIZE, source, &e, &reply, err);
+    }
+    bson_destroy(&reply);
+    return rc;
+}
+
+static int mo_inspect(
+    struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    int rc = sbmo_begin(c, err);
+
+    if (rc)
+        return rc;
+    rc = inspect_cache(c, to, err);
+    if (rc == 0 && (to->parts >> SB_PART_SIZE & 1))
+        rc = inspect_size(c, to, err);
+    sbmo_end(c);
+    return rc;
+}
+
+static int mo_ping(struct sb_conn *conn, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    bson_error_t e = { 0 };
+    bson_t reply;
+    int rc = sbmo_begin(c, err);
+
+    if (rc)
+        return rc;
+    if (!mo_ask(c, "ping", &reply, &e))
+        rc = sbmo_fail(c, &e, &reply, err);
+    bson_destroy(&reply);
+    sbmo_end(c);
+    return rc;
+}
+
 const struct sb_info_ops sbmo_info_ops = {
     .server = mo_server,
     .client = mo_client,
     .describe = mo_describe,
     .counters = mo_counters,
+    .ping = mo_ping,
+    .inspect = mo_inspect,
     .counters_default =
         "opcounters.*,connections.current,connections.active,"
         "globalLock.currentQueue.total,globalLock.activeClients.total,"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE // FNM_CASEFOLD
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "drivers/mysql/internal.h"
 #include "kit/sock.h"
@@ -367,6 +369,237 @@ static int my_describe(struct sb_conn *conn, struct sb_server *out,
     return sbmy_call_end(c, rc);
 }
 
+// Inspection ------------------------------------------------------------------
+
+// Columns: name, rows, bytes, rows changed since the statistics were collected,
+// whether there are any, accesses; -1 is unknown. The view of InnoDB requires
+// the privilege PROCESS and has two names; a table in partitions has no row
+// there. performance_schema counts accesses if it is on; it requires
+// privileges, too.
+static void write_tables_sql(
+    char *out, size_t size, const char *view, bool counts)
+{
+    char joined[200] = "";
+
+    if (view)
+        snprintf(joined, sizeof(joined),
+            "LEFT JOIN information_schema.%s s ON s.name = "
+            "concat(t.table_schema, '/', t.table_name) ",
+            view);
+    snprintf(out, size,
+        "SELECT t.table_name, coalesce(t.table_rows, -1), "
+        "coalesce(t.data_length + t.index_length, -1), %s, %s "
+        "FROM information_schema.tables t %s%sWHERE t.table_schema = "
+        "database() AND t.table_type = 'BASE TABLE' ORDER BY 3 DESC "
+        "LIMIT 1000",
+        view ? "coalesce(s.modified_counter, -1), "
+               "coalesce(CAST(s.stats_initialized AS CHAR) IN "
+               "('1', 'Initialized'), -1)"
+             : "-1, -1",
+        counts ? "coalesce(u.count_star, -1)" : "-1", joined,
+        counts ? "LEFT JOIN performance_schema.table_io_waits_summary_by_table "
+                 "u ON u.object_schema = t.table_schema AND u.object_name = "
+                 "t.table_name AND @@performance_schema "
+               : "");
+}
+
+static double known_number(const char *text)
+{
+    double value = strtod(text, NULL);
+
+    return value < 0 ? NAN : value;
+}
+
+static int take_tables(MYSQL_RES *res, const struct sb_inspect_sink *to)
+{
+    MYSQL_ROW row;
+    int rc = 0;
+
+    while (rc == 0 && (row = sbmy_ask_row(res, 6)) != NULL) {
+        const struct sb_table_facts t = { .name = row[0],
+            .rows = known_number(row[1]),
+            .bytes = known_number(row[2]),
+            .changed = known_number(row[3]),
+            .analyzed = known_number(row[4]),
+            .uses = known_number(row[5]) };
+
+        rc = to->table(to->arg, &t);
+    }
+    return rc;
+}
+
+#define NO_TABLE 1109 // ER_UNKNOWN_TABLE
+
+// Reads the tables with as much as this user may see. *view: the view of
+// InnoDB, or NULL if it cannot be read, with the reason in *why.
+static int read_tables(struct sbmy_conn *c, MYSQL_RES **res, const char **view,
+    struct sb_err *why, struct sb_err *err)
+{
+    static const char *const views[] = { "innodb_tablestats",
+        "innodb_sys_tablestats", NULL };
+    int rc = SB_EQUERY;
+
+    for (size_t i = 0; rc == SB_EQUERY && i < 3; i++) {
+        for (int counts = 1; rc == SB_EQUERY && counts >= 0; counts--) {
+            char sql[1000];
+
+            *view = views[i];
+            write_tables_sql(sql, sizeof(sql), views[i], counts);
+            rc = sbmy_ask(c, sql, 6, res, err);
+            // A view that the other fork has says nothing.
+            if (rc == SB_EQUERY && !counts &&
+                (why->code == 0 || why->native == NO_TABLE))
+                *why = *err;
+        }
+    }
+    return rc;
+}
+
+static int inspect_tables(
+    struct sbmy_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    struct sb_err why = { 0 };
+    const char *view = NULL;
+    MYSQL_RES *res = NULL;
+    int rc;
+
+    // MySQL 8 otherwise shows sizes that are a day old; others do not have it.
+    sbmy_ask_nothing(
+        c, "SET SESSION information_schema_stats_expiry = 0", NULL);
+    rc = read_tables(c, &res, &view, &why, err);
+    if (rc && rc != SB_EQUERY)
+        return rc;
+    to->part(
+        to->arg, SB_PART_SIZE, "information_schema.tables", rc ? err : NULL);
+    to->part(to->arg, SB_PART_STATISTICS,
+        "information_schema.innodb_tablestats", view ? NULL : &why);
+    if (rc)
+        return 0;
+    rc = take_tables(res, to);
+    mysql_free_result(res);
+    return rc;
+}
+
+// Calls take() for each row of two columns.
+static int inspect_rows(struct sbmy_conn *c, const char *sql,
+    enum sb_inspect_part part, const char *source,
+    int (*take)(
+        const char *name, const char *value, const struct sb_inspect_sink *to),
+    const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    MYSQL_RES *res;
+    MYSQL_ROW row;
+    int rc = sbmy_ask(c, sql, 2, &res, err);
+
+    if (rc && rc != SB_EQUERY)
+        return rc;
+    to->part(to->arg, part, source, rc ? err : NULL);
+    if (rc)
+        return 0;
+    while (rc == 0 && (row = sbmy_ask_row(res, 2)) != NULL)
+        rc = take(row[0], row[1], to);
+    mysql_free_result(res);
+    return rc;
+}
+
+// If the binary log is on, a transaction is durable when it is in that log.
+static int take_setting(
+    const char *name, const char *value, const struct sb_inspect_sink *to)
+{
+    char setting[80];
+
+    if (strcmp(value, "1") == 0)
+        return 0;
+    snprintf(setting, sizeof(setting), "%.50s=%.20s", name, value);
+    return to->undurable(to->arg, setting);
+}
+
+static int take_status_fact(
+    const char *name, const char *value, const struct sb_inspect_sink *to)
+{
+    static const struct {
+        const char *name;
+        enum sb_fact_id id;
+    } facts[] = {
+        { "Innodb_buffer_pool_read_requests", SB_FACT_CACHE_REQUESTS },
+        { "Innodb_buffer_pool_reads", SB_FACT_CACHE_MISSES },
+        { "Innodb_os_log_written", SB_FACT_LOG_BYTES },
+        { "Innodb_os_log_fsyncs", SB_FACT_LOG_FLUSHES },
+        { "innodb_buffer_pool_size", SB_FACT_CACHE_BYTES },
+        { "Innodb_checkpoint_age", SB_FACT_LOG_DEBT },
+        { "Innodb_checkpoint_max_age", SB_FACT_LOG_LIMIT },
+        { "Innodb_redo_log_logical_size", SB_FACT_LOG_DEBT },
+        { "Innodb_redo_log_capacity_resized", SB_FACT_LOG_LIMIT },
+    };
+
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+        if (strcasecmp(facts[i].name, name) == 0)
+            return to->fact(to->arg, facts[i].id, strtod(value, NULL));
+    }
+    return 0;
+}
+
+static bool wants(const struct sb_inspect_sink *to, enum sb_inspect_part part)
+{
+    return to->parts >> part & 1;
+}
+
+static int my_inspect(
+    struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+    int rc;
+
+    if (c->o->dry_run)
+        return 0;
+    rc = sbmy_call_begin(c, err);
+    if (rc)
+        return rc;
+    if (wants(to, SB_PART_SIZE) || wants(to, SB_PART_STATISTICS))
+        rc = inspect_tables(c, to, err);
+    if (rc == 0 && wants(to, SB_PART_CACHE))
+        rc = inspect_rows(c,
+            "SHOW GLOBAL VARIABLES LIKE 'innodb\\_buffer\\_pool\\_size'",
+            SB_PART_CACHE, "SHOW GLOBAL VARIABLES", take_status_fact, to, err);
+    if (rc == 0 && (wants(to, SB_PART_CACHE) || wants(to, SB_PART_LOG)))
+        rc = inspect_rows(c,
+            "SHOW GLOBAL STATUS WHERE Variable_name IN "
+            "('Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads', "
+            "'Innodb_os_log_written', 'Innodb_os_log_fsyncs') AND NOT "
+            // Written with O_SYNC, the log needs no flushes.
+            "(Variable_name = 'Innodb_os_log_fsyncs' AND "
+            "@@innodb_flush_method = 'O_DSYNC')",
+            SB_PART_LOG, "SHOW GLOBAL STATUS", take_status_fact, to, err);
+    if (rc == 0 && wants(to, SB_PART_DEBT))
+        rc = inspect_rows(c,
+            "SHOW GLOBAL STATUS WHERE Variable_name IN "
+            "('Innodb_checkpoint_age', 'Innodb_checkpoint_max_age', "
+            "'Innodb_redo_log_logical_size', "
+            "'Innodb_redo_log_capacity_resized')",
+            SB_PART_DEBT, "SHOW GLOBAL STATUS", take_status_fact, to, err);
+    if (rc == 0 && wants(to, SB_PART_DURABILITY))
+        rc = inspect_rows(c,
+            "SHOW GLOBAL VARIABLES WHERE Variable_name = "
+            "'innodb_flush_log_at_trx_commit' OR (Variable_name = "
+            "'sync_binlog' AND @@log_bin) OR (Variable_name = "
+            "'innodb_flush_method' AND Value = 'nosync')",
+            SB_PART_DURABILITY, "SHOW GLOBAL VARIABLES", take_setting, to, err);
+    return sbmy_call_end(c, rc);
+}
+
+static int my_ping(struct sb_conn *conn, struct sb_err *err)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+    int rc;
+
+    if (c->o->dry_run)
+        return sb_err_set(err, SB_EUNSUPPORTED, "a dry run has no server");
+    rc = sbmy_call_begin(c, err);
+    if (rc)
+        return rc;
+    return sbmy_call_end(c, sbmy_ask_nothing(c, "DO 0", err));
+}
+
 static uint64_t my_servers(const struct sb_driver_env *env)
 {
     const struct sbmy_env *e = env->shared;
@@ -380,5 +613,7 @@ const struct sb_info_ops sbmy_info_ops = {
     .describe = my_describe,
     .servers = my_servers,
     .counters = my_counters,
+    .ping = my_ping,
+    .inspect = my_inspect,
     .counters_default = COUNTERS,
 };

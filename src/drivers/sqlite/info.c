@@ -9,7 +9,9 @@
 // the one it has seen last. If no connection makes a call in time, there are no
 // new counts: a later sample includes them, and its rates cover the time since
 // the last sample with new counts.
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -221,9 +223,136 @@ static int lite_counters(
     return rc;
 }
 
+// Inspection ------------------------------------------------------------------
+
+// NaN: the database is locked, for example.
+static double pragma_number(struct sqlite_conn *c, const char *sql)
+{
+    char text[32], *end;
+    double value;
+
+    pragma_text(c, sql, text, sizeof(text));
+    value = strtod(text, &end);
+    return end == text ? NAN : value;
+}
+
+static int inspect_cache(
+    struct sqlite_conn *c, const struct sb_inspect_sink *to)
+{
+    double page = pragma_number(c, "PRAGMA page_size");
+    double size = pragma_number(c, "PRAGMA cache_size"); // negative: KiB
+    double hits = (double)atomic_load(&c->env->count[0]);
+    double misses = (double)atomic_load(&c->env->count[1]);
+    int rc = to->fact(
+        to->arg, SB_FACT_CACHE_BYTES, size < 0 ? -1024 * size : page * size);
+
+    if (rc == 0)
+        rc = to->fact(to->arg, SB_FACT_CACHE_REQUESTS, hits + misses);
+    if (rc == 0)
+        rc = to->fact(to->arg, SB_FACT_CACHE_MISSES, misses);
+    if (rc == 0)
+        rc = to->fact(to->arg, SB_FACT_DATA_BYTES,
+            page * pragma_number(c, "PRAGMA page_count"));
+    to->part(to->arg, SB_PART_CACHE, "", NULL);
+    to->part(to->arg, SB_PART_SIZE, "", NULL);
+    return rc;
+}
+
+// The highest row number, which costs one lookup; NaN: the table has none.
+static double rows_of(struct sqlite_conn *c, const char *table)
+{
+    sqlite3_stmt *st = NULL;
+    double rows = NAN;
+    char *sql = sqlite3_mprintf("SELECT max(rowid) FROM \"%w\"", table);
+
+    if (sql && sqlite3_prepare_v2(c->db, sql, -1, &st, NULL) == SQLITE_OK &&
+        sqlite3_step(st) == SQLITE_ROW)
+        rows = sqlite3_column_double(st, 0);
+    sqlite3_finalize(st);
+    sqlite3_free(sql);
+    return rows;
+}
+
+static int inspect_tables(
+    struct sqlite_conn *c, const struct sb_inspect_sink *to)
+{
+    // Without the table of statistics, the second text fails.
+    static const char *const sql[] = {
+        "SELECT m.name, EXISTS (SELECT 1 FROM sqlite_stat1 s WHERE s.tbl = "
+        "m.name) FROM sqlite_master m WHERE m.type = 'table' AND m.name NOT "
+        "LIKE 'sqlite%' LIMIT 1000",
+        "SELECT name, 0 FROM sqlite_master WHERE type = 'table' AND name NOT "
+        "LIKE 'sqlite%' LIMIT 1000",
+    };
+    sqlite3_stmt *st = NULL;
+    struct sb_err err = { 0 };
+    int rc = 0, step;
+
+    if (sqlite3_prepare_v2(c->db, sql[0], -1, &st, NULL) != SQLITE_OK)
+        sqlite3_prepare_v2(c->db, sql[1], -1, &st, NULL);
+    while (rc == 0 && (step = sqlite3_step(st)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(st, 0);
+        const struct sb_table_facts t = {
+            .name = name,
+            .analyzed = sqlite3_column_int(st, 1) != 0,
+            .rows = name ? rows_of(c, name) : NAN,
+            .bytes = NAN,
+            .changed = NAN,
+            .uses = NAN,
+        };
+
+        if (t.name)
+            rc = to->table(to->arg, &t);
+    }
+    if (step != SQLITE_DONE && rc == 0)
+        sb_err_set(&err, SB_EQUERY, "%s", sqlite3_errmsg(c->db));
+    sqlite3_finalize(st);
+    to->part(
+        to->arg, SB_PART_STATISTICS, "sqlite_master", err.code ? &err : NULL);
+    return rc;
+}
+
+static int inspect_durability(
+    struct sqlite_conn *c, const struct sb_inspect_sink *to)
+{
+    double level = pragma_number(c, "PRAGMA synchronous");
+    struct sb_err err = { 0 };
+    char mode[32];
+    int rc = 0;
+
+    pragma_text(c, "PRAGMA journal_mode", mode, sizeof(mode));
+    if (c->env->memory)
+        rc = to->undurable(to->arg, "a database in memory");
+    else if (level == 0)
+        rc = to->undurable(to->arg, "synchronous=off");
+    else if (level == 1 && strcmp(mode, "wal") == 0)
+        rc = to->undurable(to->arg, "synchronous=normal with journal_mode=wal");
+    if (isnan(level))
+        sb_err_set(&err, SB_EQUERY, "%s", sqlite3_errmsg(c->db));
+    to->part(to->arg, SB_PART_DURABILITY, "PRAGMA synchronous",
+        err.code ? &err : NULL);
+    return rc;
+}
+
+static int lite_inspect(
+    struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    struct sqlite_conn *c = (struct sqlite_conn *)conn;
+    int rc;
+
+    (void)err;
+    c->apart = true;
+    leave_load(c);
+    rc = inspect_cache(c, to);
+    if (rc == 0)
+        rc = inspect_tables(c, to);
+    return rc ? rc : inspect_durability(c, to);
+}
+
 const struct sb_info_ops sqlite_info_ops = {
     .server = lite_server,
     .client = lite_client,
     .describe = lite_describe,
     .counters = lite_counters,
+    .inspect = lite_inspect,
 };

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/inspect.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "db/internal.h"
+#include "db/probe.h"
+
+static int take_fact(void *arg, enum sb_fact_id id, double value)
+{
+    struct sb_inspected *i = arg;
+
+    i->fact[id] = value;
+    return 0;
+}
+
+static int take_table(void *arg, const struct sb_table_facts *t)
+{
+    struct sb_inspected *i = arg;
+    struct sb_inspected_table *more;
+    char *name;
+
+    if (i->ntables == SB_INSPECT_TABLES_MAX)
+        return 0;
+    name = strdup(t->name);
+    more = name ? realloc(i->table, (i->ntables + 1) * sizeof(*more)) : NULL;
+    if (!more) {
+        free(name);
+        return SB_ENOMEM;
+    }
+    i->table = more;
+    more += i->ntables++;
+    *more = (struct sb_inspected_table){ name, *t };
+    more->facts.name = name;
+    return 0;
+}
+
+static int take_undurable(void *arg, const char *setting)
+{
+    struct sb_inspected *i = arg;
+    size_t used = strlen(i->undurable);
+
+    snprintf(i->undurable + used, sizeof(i->undurable) - used, "%s%s",
+        used ? ", " : "", setting);
+    return 0;
+}
+
+static void take_part(void *arg, enum sb_inspect_part part, const char *source,
+    const struct sb_err *why)
+{
+    struct sb_inspected *i = arg;
+
+    i->known[part] = !why;
+    if (why)
+        snprintf(i->why[part], sizeof(i->why[part]), "%.50s: %.140s", source,
+            why->msg);
+}
+
+struct sb_inspect_sink sb_inspect_into(struct sb_inspected *out, unsigned parts)
+{
+    *out = (struct sb_inspected){ .asked = true, .ns = sb_clock_monotonic() };
+    for (int i = 0; i < SB_FACTS; i++)
+        out->fact[i] = NAN;
+    return (struct sb_inspect_sink){ .arg = out,
+        .parts = parts,
+        .fact = take_fact,
+        .table = take_table,
+        .undurable = take_undurable,
+        .part = take_part };
+}
+
+static enum sb_inspect_part part_of(enum sb_fact_id id)
+{
+    switch (id) {
+    case SB_FACT_CACHE_BYTES:
+    case SB_FACT_CACHE_REQUESTS:
+    case SB_FACT_CACHE_MISSES:
+        return SB_PART_CACHE;
+    case SB_FACT_LOG_BYTES:
+    case SB_FACT_LOG_FLUSHES:
+        return SB_PART_LOG;
+    case SB_FACT_LOG_DEBT:
+    case SB_FACT_LOG_LIMIT:
+        return SB_PART_DEBT;
+    default:
+        return SB_PART_SIZE;
+    }
+}
+
+void sb_inspected_update(
+    struct sb_inspected *i, const struct sb_inspected *later, unsigned parts)
+{
+    for (int k = 0; k < SB_FACTS; k++) {
+        if (parts >> part_of(k) & 1)
+            i->fact[k] = later->fact[k];
+    }
+    for (int k = 0; k < SB_PARTS; k++) {
+        if (!(parts >> k & 1))
+            continue;
+        i->known[k] = later->known[k];
+        memcpy(i->why[k], later->why[k], sizeof(i->why[k]));
+    }
+    i->ns = later->ns;
+}
+
+void sb_inspected_done(struct sb_inspected *i)
+{
+    for (unsigned k = 0; k < i->ntables; k++)
+        free(i->table[k].name);
+    free(i->table);
+    *i = (struct sb_inspected){ 0 };
+}
+
+const struct sb_table_facts *sb_inspected_find(
+    const struct sb_inspected *i, const char *name)
+{
+    for (unsigned k = 0; k < i->ntables; k++) {
+        if (strcmp(i->table[k].name, name) == 0)
+            return &i->table[k].facts;
+    }
+    return NULL;
+}
+
+// Before the users connect ----------------------------------------------------
+
+#define PINGS    50
+#define PINGS_NS UINT64_C(50000000)
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int ping(
+    struct sb__probe *p, struct sb_round_trips *out, struct sb_err *err)
+{
+    uint64_t begin = sb_clock_monotonic(), last = begin;
+    double ns[PINGS];
+    unsigned n = 0;
+    // The first one includes what happens once per connection.
+    int rc = sb__probe_ping(p, err);
+
+    while (rc == 0 && n < PINGS && last - begin < PINGS_NS) {
+        uint64_t at = sb_clock_monotonic();
+
+        rc = sb__probe_ping(p, err);
+        last = sb_clock_monotonic();
+        ns[n++] = (double)(last - at);
+    }
+    if (rc)
+        return rc;
+    qsort(ns, n, sizeof(*ns), by_value);
+    out->n = n;
+    out->min = ns[0];
+    out->median = ns[n / 2];
+    out->p90 = ns[n * 9 / 10];
+    return 0;
+}
+
+static int look(
+    struct sb__probe *p, struct sb_first_look *out, struct sb_err *err)
+{
+    const struct sb_inspect_sink sink = sb_inspect_into(
+        &out->seen, SB_INSPECT_ALL);
+    int rc = sb__probe_connect(p, err);
+
+    if (rc == 0)
+        rc = sb__probe_inspect(p, &sink, err);
+    if (rc)
+        sb_inspected_done(&out->seen);
+    return rc ? rc : ping(p, &out->trips, err);
+}
+
+void sb_inspect_first(struct sb_drivers *d, struct sb_first_look *out)
+{
+    struct sb_err err = { 0 };
+    struct sb__probe *p;
+
+    *out = (struct sb_first_look){ .trips.why =
+                                       "no server was known before the users "
+                                       "connected" };
+    out->inst = sb__inst_likely(d);
+    // The library of a database in this process opens its files, or makes them.
+    if (!out->inst || (out->inst->db->drv->caps & SB_CAP_EMBEDDED))
+        return;
+    p = sb__probe_new(out->inst, 0, &err);
+    if (!p || look(p, out, &err))
+        snprintf(out->trips.why, sizeof(out->trips.why), "%.190s", err.msg);
+    sb__probe_free(p);
+}
+
+void sb_first_look_done(struct sb_first_look *l)
+{
+    sb_inspected_done(&l->seen);
+    if (l->inst)
+        sb__inst_put(l->inst);
+    l->inst = NULL;
+}

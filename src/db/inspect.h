@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a server says about itself, by the standard names of driver.h, at one
+// moment. The checks of a run's figures compare two of them.
+#ifndef SB_INSPECT_H
+#define SB_INSPECT_H
+
+#include "db/driver.h"
+
+#define SB_INSPECT_TABLES_MAX 1000
+
+struct sb_inspected_table {
+    char *name;
+    struct sb_table_facts facts; // facts.name is name
+};
+
+// {0}: nothing is known.
+struct sb_inspected {
+    bool asked; // the server was asked, at monotonic time `ns`
+    uint64_t ns;
+    // By part: whether it is complete; if not, why: the source and the error,
+    // or "" if the driver has no answer.
+    bool known[SB_PARTS];
+    char why[SB_PARTS][200];
+    double fact[SB_FACTS]; // NaN: unknown
+    struct sb_inspected_table *table;
+    unsigned ntables;
+    char undurable[200]; // "fsync=off, synchronous_commit=off"; "" for none
+};
+
+#define SB_INSPECT_ALL ((1u << SB_PARTS) - 1)
+// Totals that are read again when the measured part begins; cheap for the
+// server.
+#define SB_INSPECT_TOTALS \
+    (1u << SB_PART_CACHE | 1u << SB_PART_LOG | 1u << SB_PART_DEBT)
+
+// Returns a sink for these parts that fills *out. Call sb_inspected_done()
+// before it is used again.
+struct sb_inspect_sink sb_inspect_into(
+    struct sb_inspected *out, unsigned parts);
+// Replaces what belongs to these parts by what a later inspection found.
+void sb_inspected_update(
+    struct sb_inspected *i, const struct sb_inspected *later, unsigned parts);
+void sb_inspected_done(struct sb_inspected *i); // {0} allowed
+
+// Returns the facts of a table; NULL: it is not in the list.
+const struct sb_table_facts *sb_inspected_find(
+    const struct sb_inspected *i, const char *name);
+
+struct sb_drivers;
+struct sb__inst;
+
+// The shortest round trips to a server, without load.
+struct sb_round_trips {
+    unsigned n;              // 0: unknown
+    char why[200];           // if unknown
+    double min, median, p90; // ns
+};
+
+// A look at a server before the users connect.
+struct sb_first_look {
+    struct sb__inst *inst; // whose server it was; NULL: none
+    struct sb_round_trips trips;
+    struct sb_inspected seen; // asked: the server answered
+};
+
+// Looks at the first server that was used, or else at the one that options
+// select, on a connection of its own, which is closed again. Takes some
+// milliseconds; up to 5 s if the server does not answer. No users may be
+// connecting. Main thread.
+void sb_inspect_first(struct sb_drivers *d, struct sb_first_look *out);
+void sb_first_look_done(struct sb_first_look *l); // {0} allowed
+
+#endif

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// When a server is asked about itself: before the users connect, when the
+// measured part begins, and after the run.
+#include "db/inspect.h"
+
+#include <math.h>
+
+#include "db/sampler.h"
+#include "fake_server.h"
+
+#define INTERVAL UINT64_C(20000000)
+#define ANY_AGE  UINT64_C(600000000000)
+
+static const char *item[] = { "off" };
+static struct sb_sampler_opts opts = { { item, 1 }, "" };
+static struct sb_db_opts db_opts = { .driver = "" };
+static struct sb_inspection got;
+static unsigned ngot;
+
+static void take(void *arg, const struct sb_inspection *i)
+{
+    got = *i;
+    ngot++;
+}
+
+static struct sb_sampler *start(struct sb_first_look *first)
+{
+    return sb_sampler_start(&(struct sb_sampler_setup){ .drivers = &owner,
+                                .opts = &opts,
+                                .interval = INTERVAL,
+                                .inspects = true,
+                                .first = first },
+        NULL);
+}
+
+// Ends the run, and fills `got`.
+static void stop(struct sb_sampler *s)
+{
+    sb_sampler_last(s, ANY_AGE);
+    CHECK(sb_sampler_stop(s));
+    ngot = 0;
+    sb_sampler_interval(s, sb_clock_monotonic(), NULL, NULL);
+    sb_sampler_inspections(s, take, NULL);
+    sb_sampler_free(s);
+}
+
+static void taken(void)
+{
+    sb_inspected_done(&got.before);
+    sb_inspected_done(&got.after);
+}
+
+static void wait_for_inspections(unsigned n)
+{
+    while (inspections < n)
+        nap();
+}
+
+static void before_and_after(void)
+{
+    struct sb_sampler *s;
+    struct sb__inst *i;
+
+    begin();
+    total_now = 100;
+    i = use(NULL);
+    s = start(NULL);
+    wait_for_inspections(1);
+    total_now = 300;
+    stop(s);
+    CHECK_INT(ngot, 1);
+    CHECK_INT(inspections, 2);
+    CHECK_STR(got.driver, "fake");
+    CHECK_STR(got.address, "10.0.0.0:1");
+    CHECK(got.before.asked && got.after.asked);
+    CHECK_NEAR(got.before.fact[SB_FACT_CACHE_REQUESTS], 100, 0);
+    CHECK_NEAR(got.after.fact[SB_FACT_CACHE_REQUESTS], 300, 0);
+    CHECK(isnan(got.after.fact[SB_FACT_LOG_BYTES]));
+    CHECK(got.after.known[SB_PART_CACHE]);
+    CHECK(!got.after.known[SB_PART_STATISTICS]);
+    CHECK_STR(got.after.why[SB_PART_STATISTICS], "secrets: not allowed");
+    CHECK(!got.after.known[SB_PART_LOG]);
+    CHECK_STR(got.after.why[SB_PART_LOG], "");
+    CHECK(sb_inspected_find(&got.after, "t") != NULL);
+    CHECK(sb_inspected_find(&got.after, "u") == NULL);
+    taken();
+    sb__inst_put(i);
+    end();
+}
+
+// The connection of the first look is closed before the users connect; the
+// server is not asked again until a warm-up ends.
+static void first_look(void)
+{
+    struct sb_first_look first;
+    struct sb_sampler *s;
+    struct sb__inst *i;
+
+    begin();
+    owner.opts = &db_opts;
+    total_now = 100;
+    i = use(NULL);
+    sb_inspect_first(&owner, &first);
+    CHECK(first.inst == i);
+    CHECK_INT(connects, 1);
+    CHECK_INT(disconnects, 1);
+    CHECK(first.trips.n > 0 && pings == first.trips.n + 1);
+    CHECK(first.trips.min > 0 && first.trips.min <= first.trips.median &&
+          first.trips.median <= first.trips.p90);
+    s = start(&first);
+    while (connects < 2)
+        nap();
+    total_now = 200;
+    sb_sampler_rebase(s, sb_clock_monotonic());
+    wait_for_inspections(2);
+    total_now = 300;
+    stop(s);
+    CHECK_INT(inspections, 3);
+    CHECK_NEAR(got.before.fact[SB_FACT_CACHE_REQUESTS], 200, 0);
+    CHECK_NEAR(sb_inspected_find(&got.before, "t")->rows, 100, 0);
+    CHECK_STR(got.before.why[SB_PART_STATISTICS], "secrets: not allowed");
+    CHECK_NEAR(sb_inspected_find(&got.after, "t")->rows, 300, 0);
+    taken();
+    sb_first_look_done(&first);
+    sb__inst_put(i);
+    CHECK_INT(i->refs, 0);
+    end();
+}
+
+static void nothing_to_look_at(void)
+{
+    struct sb_first_look first;
+
+    begin();
+    owner.opts = &db_opts;
+    mode = REFUSES;
+    sb_inspect_first(&owner, &first);
+    CHECK(!first.inst && first.trips.n == 0);
+    CHECK_STR(
+        first.trips.why, "no server was known before the users connected");
+    sb_first_look_done(&first);
+    db.given = true; // its options select it
+    sb_inspect_first(&owner, &first);
+    CHECK(first.inst == &db.base && first.trips.n == 0 && !first.seen.asked);
+    CHECK_STR(first.trips.why, "refused");
+    sb_first_look_done(&first);
+    db.given = false;
+    CHECK_INT(db.base.refs, 0);
+    end();
+}
+
+// A server that is lost while it answers is not asked again before the end.
+static void lost(void)
+{
+    struct sb_sampler *s;
+    struct sb__inst *i;
+
+    begin();
+    i = use(NULL);
+    mode = LOSES;
+    s = start(NULL);
+    wait_for_inspections(1);
+    mode = ANSWERS;
+    while (disconnects < 1)
+        nap();
+    stop(s);
+    CHECK_INT(ngot, 1);
+    CHECK(!got.before.asked);
+    taken();
+    sb__inst_put(i);
+    end();
+}
+
+static void tables_have_a_maximum(void)
+{
+    struct sb_inspected i;
+    const struct sb_inspect_sink sink = sb_inspect_into(&i, SB_INSPECT_ALL);
+    char name[32];
+
+    for (int k = 0; k < SB_INSPECT_TABLES_MAX + 5; k++) {
+        const struct sb_table_facts t = { .name = name };
+
+        snprintf(name, sizeof(name), "t%d", k);
+        CHECK_INT(sink.table(sink.arg, &t), 0);
+    }
+    CHECK_INT(i.ntables, SB_INSPECT_TABLES_MAX);
+    CHECK(sb_inspected_find(&i, "t0") && !sb_inspected_find(&i, name));
+    sink.undurable(sink.arg, "fsync=off");
+    sink.undurable(sink.arg, "synchronous_commit=off");
+    CHECK_STR(i.undurable, "fsync=off, synchronous_commit=off");
+    sb_inspected_done(&i);
+}
+
+CHECK_FILE
+{
+    sb_log_set_level(SB_LOG_FATAL);
+    RUN(before_and_after);
+    RUN(first_look);
+    RUN(nothing_to_look_at);
+    RUN(lost);
+    RUN(tables_have_a_maximum);
+    return check_done();
+}
