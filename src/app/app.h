@@ -15,6 +15,7 @@
 #include "ranks/job.h"
 #include "db/db.h"
 #include "db/sampler.h"
+#include "measure/until.h"
 #include "out/assert.h"
 #include "out/client.h"
 #include "out/progress.h"
@@ -81,6 +82,7 @@ struct sb_app {
     struct sb_paths paths;
     struct sb_asserts asserts;
     struct sb_asserts rate_limits; // --rate-limit
+    struct sb_until until;
     struct sb_app_opts o;
     struct sb_run_opts run;
     struct sb_dist_opts dist;
@@ -299,6 +301,8 @@ struct sb__app_client {
     // went.
     struct sb_client_sum whole, steady;
     struct sb_peers_seen seen;
+    bool judged;   // whether it was the bottleneck
+    char why[200]; // it was; or ""
 };
 
 // The servers of a run (app/observe.c).
@@ -306,6 +310,8 @@ struct sb__app_server {
     struct sb_sampler *sampler;        // until the run is over, or NULL
     struct sb__app_database *database; // of facts.databases
     struct sb_server_total *totals;    // facts.totals
+    struct sb_inspection *inspection;  // after the run
+    unsigned ninspections;
 };
 
 // A run as its listeners see it.
@@ -314,13 +320,14 @@ struct sb__listening {
     struct sb_workload *w;
     struct sb__app_server server;
     struct sb__app_client client;
-    struct sb__app_beside *beside; // with --beside, or NULL
-    char *block;                   // facts.block
-    char no_rate[400];             // why no rate of --rate=max was found, or ""
-    bool progress;                 // shows progress lines
-    uint64_t done; // completed events of the measured part so far
-    int status;    // 0, or SB_EXIT_FAILED if a report hook failed
-    bool printed;  // the final report, rather than one of the script
+    struct sb__app_beside *beside;     // with --beside, or NULL
+    struct sb__app_validity *validity; // NULL: nothing shows the checks
+    char *block;                       // facts.block
+    char no_rate[400]; // why no rate of --rate=max was found, or ""
+    bool progress;     // shows progress lines
+    uint64_t done;     // completed events of the measured part so far
+    int status;        // 0, or SB_EXIT_FAILED if a report hook failed
+    bool printed;      // the final report, rather than one of the script
     struct sb_text_times times;      // of the run
     const struct sb_run_result *res; // complete when the final report is made
 };
@@ -329,7 +336,8 @@ struct sb__listening {
 // any function may be NULL. report.c has the list of all listeners. Questions
 // of the run (whether to stop, whether limits are kept) are no notifications.
 struct sb__app_listener {
-    void (*started)(struct sb__listening *t); // all users are ready
+    void (*connecting)(struct sb__listening *t); // before users are created
+    void (*started)(struct sb__listening *t);    // all users are ready
     // The measured part begins in warmup_ns.
     void (*measured)(struct sb__listening *t, int64_t warmup_ns);
     // An interval has ended. row() adds values to its row, which is NULL
@@ -346,7 +354,8 @@ struct sb__app_listener {
 };
 
 extern const struct sb__app_listener sb__app_server_listener,
-    sb__app_client_listener, sb__app_ranks_listener, sb__app_beside_listener;
+    sb__app_client_listener, sb__app_ranks_listener, sb__app_beside_listener,
+    sb__app_validity_listener;
 
 // app/stdio.c. True if only scripts write to stdout: below --verbosity=3, or
 // --report=none.
@@ -396,6 +405,17 @@ void sb__app_print_initializing(const struct sb_app *a);
 // takes its facts.
 void sb__app_server_stop(struct sb__listening *t);
 void sb__app_server_done(struct sb__listening *t);
+// app/validity.c. Whether the figures of the run are checked.
+bool sb__app_validity_wanted(const struct sb_app *a);
+// Whether its intervals are followed, for these checks or for --until.
+bool sb__app_validity_follows(const struct sb_app *a);
+// What was seen of a server before the users connected; NULL: no checks are
+// made.
+struct sb_first_look *sb__app_first_look(struct sb__listening *t);
+// Whether the run ends because its figures are known as exactly as --until
+// asks.
+bool sb__app_until_reached(const struct sb__listening *t);
+void sb__app_validity_done(struct sb__listening *t);
 
 // app/beside.c: --beside. Opens the output of the command, and runs it alone if
 // asked for. Returns the exit status: not 0 if there is nothing to run.

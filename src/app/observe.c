@@ -104,8 +104,8 @@ static bool waits_busily(const struct sb_app *a, unsigned workers)
            (a->facts.open_loop || a->run.think_time[0]);
 }
 
-// Logs a warning if the client was the bottleneck.
-static void warn_of_client(struct sb__listening *t, const struct sb_report *r)
+// Finds out whether the client was the bottleneck.
+static void judge_client(struct sb__listening *t, const struct sb_report *r)
 {
     const struct sb_app *a = t->a;
     unsigned workers = sb__app_workers(a);
@@ -120,24 +120,34 @@ static void warn_of_client(struct sb__listening *t, const struct sb_report *r)
     const struct sb_client_delays delays = { c->client_delays,
         c->client_delay_ns, c->service_ns };
     struct sb_client_usage u;
-    char why[200];
+    char *why = t->client.why;
+    size_t size = sizeof(t->client.why);
 
     assert(r->final);
     // A database inside this process is what was measured.
     if (!sb_drivers_used_server(a->drivers) || r->warmup ||
         r->total_s < SECONDS_MIN)
         return;
+    t->client.judged = true;
     sb_client_usage(measured(&t->client), &u);
-    if ((!waits_busily(a, workers) &&
-            sb_client_is_bottleneck(&u, &limits, why, sizeof(why))) ||
-        sb_client_delays_matter(&delays, &u, &limits, why, sizeof(why)))
+    if ((waits_busily(a, workers) ||
+            !sb_client_is_bottleneck(&u, &limits, why, size)) &&
+        !sb_client_delays_matter(&delays, &u, &limits, why, size))
+        why[0] = '\0';
+}
+
+static void warn_of_client(struct sb__listening *t, const struct sb_report *r)
+{
+    (void)r;
+    if (t->client.why[0])
         sb_log(SB_LOG_WARNING,
-            "the client was the bottleneck, not the server: %s", why);
+            "the client was the bottleneck, not the server: %s", t->client.why);
 }
 
 const struct sb__app_listener sb__app_client_listener = {
     .measured = start_client,
     .row = add_client,
+    .complete = judge_client,
     .after = warn_of_client,
 };
 
@@ -170,6 +180,8 @@ static void start_server(struct sb__listening *t)
         .drivers = a->drivers,
         .opts = &a->sampler_opts,
         .wanted = a->reporters.n > 0,
+        .inspects = sb__app_validity_wanted(a),
+        .first = sb__app_first_look(t),
         .interval = (uint64_t)(a->run.report_interval ? a->run.report_interval
                                                       : DEFAULT_INTERVAL),
     };
@@ -177,7 +189,7 @@ static void start_server(struct sb__listening *t)
 
     // Result files name the server also without its counters.
     if (!sb_sampler_samples(setup.opts, setup.wanted) && !shows_facts(a) &&
-        !*setup.opts->pid && !debugging())
+        !*setup.opts->pid && !setup.inspects && !debugging())
         return;
     assert(!t->server.sampler);
     t->server.sampler = sb_sampler_start(&setup, &err);
@@ -337,6 +349,22 @@ static void add_total(void *arg, const char *name, double growth)
     f->ntotals += total[n - 1].name != NULL;
 }
 
+static void add_inspection(void *arg, const struct sb_inspection *i)
+{
+    struct sb__listening *t = arg;
+    struct sb_inspection one = *i;
+    struct sb_inspection *more = sb_array_least(t->server.inspection,
+        &t->server.ninspections, t->server.ninspections + 1, sizeof(*more));
+
+    if (more) {
+        t->server.inspection = more;
+        more[t->server.ninspections - 1] = one;
+        return;
+    }
+    sb_inspected_done(&one.before);
+    sb_inspected_done(&one.after);
+}
+
 void sb__app_server_stop(struct sb__listening *t)
 {
     struct sb_sampler *sampler = t->server.sampler;
@@ -344,14 +372,17 @@ void sb__app_server_stop(struct sb__listening *t)
 
     if (!sampler)
         return;
-    if (shows_facts(a))
+    bool inspects = sb__app_validity_wanted(a);
+
+    if (shows_facts(a) || inspects)
         sb_sampler_wait(sampler, WAIT_FACTS);
-    if (a->reporters.n > 0 && !a->leave)
+    if ((a->reporters.n > 0 || inspects) && !a->leave)
         sb_sampler_last(sampler, WAIT_LAST);
     if (!sb_sampler_stop(sampler))
         a->leave = true;
     if (a->reporters.n > 0)
         sb_sampler_totals(sampler, add_total, t);
+    sb_sampler_inspections(sampler, add_inspection, t);
     if (debugging())
         sb_sampler_servers(sampler, log_server, NULL);
     if (shows_facts(a))
@@ -371,6 +402,13 @@ void sb__app_server_done(struct sb__listening *t)
     struct sb_facts *f = &t->a->facts;
 
     free_databases(t);
+    for (unsigned i = 0; i < t->server.ninspections; i++) {
+        sb_inspected_done(&t->server.inspection[i].before);
+        sb_inspected_done(&t->server.inspection[i].after);
+    }
+    free(t->server.inspection);
+    t->server.inspection = NULL;
+    t->server.ninspections = 0;
     for (unsigned i = 0; i < f->ntotals; i++)
         free((void *)t->server.totals[i].name);
     free(t->server.totals);

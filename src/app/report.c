@@ -30,6 +30,7 @@ static const struct sb__app_listener *const listeners[] = {
     &sb__app_server_listener,
     &sb__app_client_listener,
     &sb__app_ranks_listener,
+    &sb__app_validity_listener,
     &files_listener,
     &limits_listener,
     &sb__app_beside_listener,
@@ -315,9 +316,10 @@ void sb__app_facts(struct sb_app *a)
 // Called after the init() of the script, so that its output comes first.
 static void on_connecting(void *data)
 {
-    const struct sb__listening *t = data;
+    struct sb__listening *t = data;
 
     print_options(t->a, t->w);
+    NOTIFY(connecting, t);
 }
 
 static void on_workers(void *data, const struct sb_run_workers *w)
@@ -468,6 +470,7 @@ static bool on_stop(void *data)
     const struct sb__listening *t = data;
 
     return t->a->asserts.by != NULL || sb__app_beside_stop(t) ||
+           sb__app_until_reached(t) ||
            (t->a->script && sb_script_stops(t->a->script));
 }
 
@@ -592,7 +595,7 @@ static void check_final(struct sb__listening *t, const struct sb_report *final)
     struct sb_report whole;
 
     sb_reporters_whole(&whole, final);
-    sb_asserts_final(&t->a->asserts, &whole);
+    sb_asserts_final(&t->a->asserts, &whole, t->a->facts.validity);
     check_search(t, final->search);
 }
 
@@ -792,6 +795,7 @@ void sb__app_listen(struct sb__listening *t, struct sb_listener *l)
         .measured = on_measured,
         // Scripts may measure a server: the client is watched (app/observe.c).
         .interval_ns = a->script || a->mix || t->beside || a->reporters.n ||
+                               sb__app_validity_follows(a) ||
                                sb_asserts_abort(&a->asserts) || t->progress
                            ? FILE_INTERVAL
                            : 0,
@@ -810,6 +814,7 @@ void sb__app_listening_done(struct sb__listening *t)
 {
     sb__app_server_done(t);
     sb__app_beside_done(t);
+    sb__app_validity_done(t);
     free(t->block);
     t->block = NULL;
     t->a->facts.block = NULL;

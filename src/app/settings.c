@@ -104,6 +104,8 @@ static int init_text(struct sb_app *a, struct sb_err *err)
     sb_asserts_done(&a->asserts);
     if (rc == 0)
         rc = sb_asserts_init(&a->asserts, a->report_opts.limits, err);
+    if (rc == 0)
+        rc = sb_until_init(&a->until, a->report_opts.until, err);
     a->text.none = a->reporters.no_text;
     return rc;
 }
@@ -131,6 +133,21 @@ static int rate_init(struct sb_app *a, struct sb_err *err)
     return sb_asserts_init_search(&a->rate_limits, a->run.rate_limit, err);
 }
 
+// --until needs a maximum, and one load.
+static int check_until(const struct sb_app *a, struct sb_err *err)
+{
+    if (a->until.n == 0)
+        return 0;
+    if (a->run.time == 0 && a->run.events == 0)
+        return sb_err_set(err, SB_EUSAGE,
+            "--until: --time or --events, the maximum, is required");
+    if (a->run.stages.n > 0 || sb_run_opts_finds_rate(&a->run))
+        return sb_err_set(err, SB_EUSAGE,
+            "--until cannot be used with %s, which changes the load",
+            a->run.stages.n > 0 ? "--stages" : "--rate=max");
+    return 0;
+}
+
 int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
 {
     bool requests = sb_opts_given(a->opts, "max-requests", false);
@@ -155,7 +172,9 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
         a->random.seed = (uint64_t)a->dist.seed;
     else if (rc == 0 && sb_app_job_follows(a))
         a->random.seed = a->setup.seed;
-    return rc ? rc : init_text(a, err);
+    if (rc == 0)
+        rc = init_text(a, err);
+    return rc ? rc : check_until(a, err);
 }
 
 // Decides which sections of the config file apply to the selected workload.

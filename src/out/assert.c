@@ -28,6 +28,8 @@ enum sb__figure {
     SB__FIGURE_AVG,
     SB__FIGURE_MAX,
     SB__FIGURE_PERCENTILE,
+    SB__FIGURE_STATE,
+    SB__FIGURE_KNOWN, // checks
 };
 
 struct sb_assert_figure {
@@ -65,6 +67,14 @@ static const struct sb_assert_figure figures[] = {
 };
 
 #define FIGURES (sizeof(figures) / sizeof(figures[0]))
+
+// "validity", "validity.known", "validity.NAME"
+#define VALIDITY "validity"
+
+static const struct sb_assert_figure state_figure = { VALIDITY,
+    SB__FIGURE_STATE, SB_ASSERT_STATE, true, false, false };
+static const struct sb_assert_figure known_figure = { "known", SB__FIGURE_KNOWN,
+    SB_ASSERT_COUNT, true, false, false };
 
 // Which times of events; the names of figures follow after a full stop.
 static const struct {
@@ -198,6 +208,43 @@ static bool op_figure(struct sb_limit *l, const char *text, size_t len)
     return false;
 }
 
+// A state of the checks, or the number of those that are known.
+static bool validity_figure(struct sb_limit *l, const char *text, size_t len)
+{
+    size_t n = strlen(VALIDITY);
+
+    if (len < n || memcmp(text, VALIDITY, n) != 0)
+        return false;
+    l->of = SB_ASSERT_VALIDITY;
+    l->figure = &state_figure;
+    l->check = SB_CHECKS;
+    if (len == n)
+        return true;
+    text += n + 1;
+    len -= n + 1;
+    if (text[-1] != '.')
+        return false;
+    l->check = sb_check_named(text, len);
+    if (len == strlen(known_figure.name) &&
+        memcmp(text, known_figure.name, len) == 0)
+        l->figure = &known_figure;
+    return l->check < SB_CHECKS || l->figure == &known_figure;
+}
+
+static int unknown_check(struct parser *p, const char *text, size_t len)
+{
+    char what[320];
+    int at = snprintf(what, sizeof(what), "unknown check '%.*s' (must be known",
+        len < 40 ? (int)len : 40, text);
+
+    for (int i = 0; i < SB_CHECKS; i++)
+        at += snprintf(what + at, sizeof(what) - (size_t)at, "%s %s",
+            i + 1 < SB_CHECKS ? "," : " or", sb_check_name(i));
+    snprintf(what + at, sizeof(what) - (size_t)at, ")");
+    p->at = text;
+    return syntax_error(p, what);
+}
+
 // Fails for a figure that exists, but only for operations or only for all
 // events.
 static int wrong_figure(const struct parser *p, const char *name, bool of_op)
@@ -303,7 +350,12 @@ static int read_left(struct parser *p, struct sb_limit *l)
         l->figure = find_figure(p->at, len, &l->pct);
         if (!l->figure || !l->figure->of_op)
             return unknown_figure(p, p->at, len);
-    } else if (!event_figure(l, p->at, len) && !op_figure(l, p->at, len)) {
+    } else if (!event_figure(l, p->at, len) &&
+               !validity_figure(l, p->at, len) && !op_figure(l, p->at, len)) {
+        size_t n = strlen(VALIDITY ".");
+
+        if (len > n && memcmp(p->at, VALIDITY ".", n) == 0)
+            return unknown_check(p, p->at + n, len - n);
         return unknown_figure(p, p->at, len);
     }
     if (l->of == SB_ASSERT_OP && !l->name)
@@ -320,6 +372,9 @@ static int read_compare(struct parser *p, struct sb_limit *l)
 
         if (strncmp(p->at, compares[i].text, len) == 0) {
             l->cmp = compares[i].cmp;
+            if (l->figure->unit == SB_ASSERT_STATE && l->cmp != SB_ASSERT_EQ &&
+                l->cmp != SB_ASSERT_NE)
+                return syntax_error(p, "expected == or != to compare a state");
             p->at += len;
             skip_spaces(p);
             return 0;
@@ -336,6 +391,9 @@ static int check_search(struct parser *p, const struct sb_limit *l)
     if (l->figure->unit == SB_ASSERT_PER_S)
         return syntax_error(
             p, "a rate cannot be a limit of the search for a rate");
+    if (l->of == SB_ASSERT_VALIDITY)
+        return syntax_error(
+            p, "checks cannot be a limit of the search for a rate");
     if (l->cmp != SB_ASSERT_LT && l->cmp != SB_ASSERT_LE &&
         l->cmp != SB_ASSERT_EQ)
         return syntax_error(
@@ -363,6 +421,9 @@ static int bad_value(const struct parser *p, enum sb_assert_unit unit)
     case SB_ASSERT_PER_S:
         return syntax_error(
             p, "expected a rate per second, such as 1000 or 2.5k");
+    case SB_ASSERT_STATE:
+        return syntax_error(
+            p, "expected a state: ok, doubtful, bad, unknown or n/a");
     case SB_ASSERT_COUNT:
         break;
     }
@@ -373,6 +434,13 @@ static int bad_value(const struct parser *p, enum sb_assert_unit unit)
 static int number_of(struct sb_limit *l, char *text, size_t len)
 {
     int64_t ns;
+
+    if (l->figure->unit == SB_ASSERT_STATE) {
+        enum sb_validity_state state = sb_validity_named(text);
+
+        l->value = state;
+        return state == SB_VALIDITY_STATES ? SB_EUSAGE : 0;
+    }
 
     if (l->figure->unit == SB_ASSERT_MS) {
         if (sb_units_duration(text, 1000000, &ns))
@@ -438,6 +506,10 @@ static int read_abort(struct parser *p, struct sb_limit *l)
         return 0;
     if (!read_word(p, "abort"))
         return syntax_error(p, "expected a comma, 'abort' or the end");
+    if (l->of == SB_ASSERT_VALIDITY) {
+        p->at = start;
+        return syntax_error(p, "checks are made when the run has ended");
+    }
     l->abort = true;
     if (!can_abort(l)) {
         p->at = start;
@@ -568,9 +640,15 @@ const char *sb_assert_unit(const struct sb_limit *l)
     case SB_ASSERT_PERCENT:
         return "%";
     case SB_ASSERT_COUNT:
+    case SB_ASSERT_STATE:
         break;
     }
     return "";
+}
+
+bool sb_assert_is_state(const struct sb_limit *l)
+{
+    return l->figure->unit == SB_ASSERT_STATE;
 }
 
 // More decimals if the usual ones would show the value and the limit as equal.
@@ -589,6 +667,9 @@ const char *sb_assert_value(const struct sb_limit *l, char *out, size_t size)
 
     if (!v->known)
         snprintf(out, size, "no value");
+    else if (l->figure->unit == SB_ASSERT_STATE)
+        snprintf(out, size, "%s",
+            sb_validity_name((enum sb_validity_state)v->value));
     else if (l->figure->unit == SB_ASSERT_COUNT)
         snprintf(out, size, "%.0f", v->value);
     else if (l->figure->unit == SB_ASSERT_MS)
@@ -877,11 +958,36 @@ static void judge_limit(
     }
 }
 
+static void check_validity(const struct sb_limit *l,
+    const struct sb_validity *validity, struct sb_verdict *v)
+{
+    const struct sb_check *c;
+
+    *v = (struct sb_verdict){ 0 };
+    if (!validity) {
+        no_value(v, "the figures of the run were not checked");
+        return;
+    }
+    c = l->check < SB_CHECKS ? &validity->check[l->check] : NULL;
+    if (l->figure->id == SB__FIGURE_KNOWN)
+        v->value = sb_validity_known(validity);
+    else
+        v->value = c ? c->state : sb_validity_worst(validity);
+    v->known = true;
+    v->passed = holds(l, v->value);
+    if (c && !v->passed)
+        snprintf(v->why, sizeof(v->why), "%.190s", c->meaning);
+}
+
 void sb_assert_check(
     const struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v)
 {
     struct source s;
 
+    if (l->of == SB_ASSERT_VALIDITY) {
+        check_validity(l, NULL, v);
+        return;
+    }
     *v = (struct sb_verdict){ 0 };
     if (l->of == SB_ASSERT_OP) {
         if (of_op(&s, l->name, r, v))
@@ -912,6 +1018,15 @@ bool sb_asserts_need_operations(const struct sb_asserts *a)
         if (a->limit[i].abort && a->limit[i].of == SB_ASSERT_OP)
             return true;
     return false;
+}
+
+bool sb_asserts_need_validity(const struct sb_asserts *a)
+{
+    bool need = false;
+
+    for (unsigned i = 0; i < a->n; i++)
+        need = need || a->limit[i].of == SB_ASSERT_VALIDITY;
+    return need;
 }
 
 // Returns true if the limit has been exceeded for `after` seconds; *v gets the
@@ -955,14 +1070,18 @@ bool sb_asserts_interval(struct sb_asserts *a, const struct sb_report *r)
     return a->by != NULL;
 }
 
-void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole)
+void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole,
+    const struct sb_validity *validity)
 {
     assert(!a->done); // it would forget which interval has failed
     for (unsigned i = 0; i < a->n; i++) {
         struct sb_limit *l = &a->limit[i];
         struct sb_verdict v;
 
-        sb_assert_check(l, whole, &v);
+        if (l->of == SB_ASSERT_VALIDITY)
+            check_validity(l, validity, &v);
+        else
+            sb_assert_check(l, whole, &v);
         // The interval that ended the run failed, even if the whole run passes.
         if (l != a->by || !v.passed)
             l->verdict = v;

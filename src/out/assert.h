@@ -12,6 +12,7 @@
 
 #include "kit/buf.h"
 #include "measure/snap.h"
+#include "out/validity.h"
 
 // The figures: name as typed, what it is measured in, what it can be taken of.
 enum sb_assert_unit {
@@ -19,6 +20,7 @@ enum sb_assert_unit {
     SB_ASSERT_PER_S,
     SB_ASSERT_COUNT,
     SB_ASSERT_PERCENT,
+    SB_ASSERT_STATE, // enum sb_validity_state
 };
 
 struct sb_assert_figure; // assert.c
@@ -31,6 +33,7 @@ enum sb_assert_of {
     SB_ASSERT_LAG,      // only with --rate
     SB_ASSERT_DELAY,    // client delay of answers; only if users share workers
     SB_ASSERT_OP,       // an operation, or a kind of operations
+    SB_ASSERT_VALIDITY, // the checks of the run's figures
 };
 
 enum sb_assert_cmp {
@@ -46,7 +49,7 @@ enum sb_assert_cmp {
 struct sb_verdict {
     bool known;   // the figure has a value
     bool passed;  // false if it has none
-    double value; // in the unit of the limit: ms, per second, %
+    double value; // in the unit of the limit: ms, per second, %, a state
     char
         why[200]; // if it has none: why, one sentence without a final full stop
 };
@@ -55,6 +58,7 @@ struct sb_limit {
     char *text; // as typed, without spaces at both ends
     char *name; // of the operation, or NULL
     enum sb_assert_of of;
+    enum sb_check_id check; // of SB_ASSERT_VALIDITY; SB_CHECKS: all
     const struct sb_assert_figure *figure;
     double pct; // of a percentile
     enum sb_assert_cmp cmp;
@@ -91,8 +95,10 @@ void sb_asserts_done(struct sb_asserts *a); // {0} allowed
 // which requires reports with operations.
 bool sb_asserts_abort(const struct sb_asserts *a);
 bool sb_asserts_need_operations(const struct sb_asserts *a);
+// True if a limit is about the checks of the run's figures.
+bool sb_asserts_need_validity(const struct sb_asserts *a);
 
-// Compares the figure of a limit with it.
+// Compares the figure of a limit with it. A limit of checks has no value here.
 void sb_assert_check(
     const struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v);
 // Checks the limits that may end the run. r: an interval; those of a warm-up
@@ -100,14 +106,19 @@ void sb_assert_check(
 // Counts are added up over the intervals.
 bool sb_asserts_interval(struct sb_asserts *a, const struct sb_report *r);
 // Checks all limits against the report of the whole run. A limit that has ended
-// the run fails, whatever the final figure is.
-void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole);
+// the run fails, whatever the final figure is. validity: NULL if no check was
+// made.
+void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole,
+    const struct sb_validity *validity);
 // The number of limits that failed; all, if there was no final report.
 unsigned sb_asserts_failed(const struct sb_asserts *a);
 
-// "ms", "/s", "%", or "" for a count.
+// "ms", "/s", "%", or "" for a count or a state.
 const char *sb_assert_unit(const struct sb_limit *l);
-// Writes the measured value with its unit: "12.41 ms", "no value". Returns out.
+// Whether values are states of checks (enum sb_validity_state).
+bool sb_assert_is_state(const struct sb_limit *l);
+// Writes the measured value with its unit: "12.41 ms", "doubtful", "no value".
+// Returns out.
 const char *sb_assert_value(const struct sb_limit *l, char *out, size_t size);
 // Prints the table "Limits:". Prints nothing without limits.
 void sb_asserts_text(const struct sb_asserts *a, FILE *out);

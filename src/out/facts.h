@@ -15,6 +15,8 @@
 
 struct sb_asserts;
 struct sb_beside_figures;
+struct sb_until;
+struct sb_validity;
 
 struct sb_fact {
     const char *name, *value;
@@ -63,6 +65,8 @@ struct sb_facts {
     unsigned ntotals;
     const struct sb_asserts *limits;        // --assert; may be NULL
     const struct sb_beside_figures *beside; // --beside, at the end; or NULL
+    const struct sb_validity *validity;     // known at the end; or NULL
+    const struct sb_until *until;           // --until, at the end; or NULL
     const struct sb_fact *swept;            // values of the options of --sweep
     unsigned nswept;
     unsigned round;         // of the sweep, from 1; 0: not part of a sweep

@@ -14,6 +14,7 @@
 #include "out/page.h"
 #include "out/spool.h"
 #include "out/target.h"
+#include "out/validity.h"
 
 struct json {
     struct sb_target target;
@@ -92,6 +93,8 @@ static int write_document(struct sb_reporter *r, const struct sb_outcome *o,
         .marks = sb_marks_json(
             &j->marks, json_object_get(j->totals, "stages"), o, j->seconds),
         .limits = f->limits ? sb_json_limits(f->limits) : NULL,
+        .validity = f->validity ? sb_validity_json(f->validity) : NULL,
+        .until = f->until ? sb_until_json(f->until) : NULL,
         .end = sb_json_outcome(o, j->seconds),
         .rows = write_rows,
         .heat = write_heat,
@@ -111,6 +114,8 @@ static int write_document(struct sb_reporter *r, const struct sb_outcome *o,
     json_decref(run.columns);
     json_decref(run.marks);
     json_decref(run.limits);
+    json_decref(run.validity);
+    json_decref(run.until);
     json_decref(run.end);
     return rc;
 }

@@ -755,12 +755,23 @@ json_t *sb_json_totals(const struct sb_report *r)
     return sb__json_complete(o, ok);
 }
 
+// A number, or the name of a state.
+static json_t *limit_value(const struct sb_limit *l)
+{
+    char text[64];
+
+    if (!l->verdict.known)
+        return json_null();
+    if (sb_assert_is_state(l))
+        return sb_json_text(sb_assert_value(l, text, sizeof(text)));
+    return sb_json_number(l->verdict.value);
+}
+
 static json_t *limit(const struct sb_limit *l)
 {
     json_t *o = json_pack("{s:o,s:o,s:o,s:b}", "limit", sb_json_text(l->text),
-        "value",
-        l->verdict.known ? sb_json_number(l->verdict.value) : json_null(),
-        "unit", sb_json_text(sb_assert_unit(l)), "passed", l->verdict.passed);
+        "value", limit_value(l), "unit", sb_json_text(sb_assert_unit(l)),
+        "passed", l->verdict.passed);
     bool ok = o != NULL;
 
     if (ok && *l->verdict.why)
@@ -1052,6 +1063,14 @@ int sb_document_run(FILE *out, const struct sb_document_run *run, bool first,
     }
     if (run->limits) {
         write_member(out, "limits", run->limits);
+        fputs(",\n", out);
+    }
+    if (run->validity) {
+        write_member(out, "validity", run->validity);
+        fputs(",\n", out);
+    }
+    if (run->until) {
+        write_member(out, "until", run->until);
         fputs(",\n", out);
     }
     write_member(out, "end", run->end);

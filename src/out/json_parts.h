@@ -93,6 +93,8 @@ struct sb_document_run {
     uint64_t missing; // intervals without a row
     json_t *totals;   // an object; NULL: the run has none
     json_t *limits;   // NULL: none
+    json_t *validity; // NULL: none
+    json_t *until;    // NULL: none
     json_t *marks;    // NULL: none
     json_t *end;
     // Write the rows of intervals and of histograms, one per line, with a comma

@@ -81,6 +81,7 @@ int sb_live_result(struct sb_live_text *t, const struct sb_live *l,
         .missing = s->missing,
         .totals = s->has_report ? sb_json_totals(&s->report) : NULL,
         .limits = s->limits,
+        .validity = s->validity,
         .end = s->end ? s->end : json_null(),
         .rows = insert_rows,
         .heat = insert_heat,
@@ -231,6 +232,7 @@ static void free_state(struct sb_live_state *s)
     sb_series_done(&s->series);
     json_decref(s->facts);
     json_decref(s->limits);
+    json_decref(s->validity);
     json_decref(s->end);
     json_decref(s->stages);
     free(s);
@@ -285,11 +287,12 @@ static void publish(struct sb_live *l, struct sb_live_state *s)
 static int inherit(struct sb_live_state *s, struct sb_live_state *old)
 {
     struct sb_snap sums = old->sums;
-    json_t **const now[] = { &s->facts, &s->limits, &s->end, &s->stages };
-    json_t **const before[] = { &old->facts, &old->limits, &old->end,
-        &old->stages };
+    json_t **const now[] = { &s->facts, &s->limits, &s->validity, &s->end,
+        &s->stages };
+    json_t **const before[] = { &old->facts, &old->limits, &old->validity,
+        &old->end, &old->stages };
 
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof(now) / sizeof(now[0]); i++) {
         if (*now[i])
             continue;
         *now[i] = *before[i];
@@ -523,17 +526,19 @@ int sb_live_facts(struct sb_live *l, json_t *facts, struct sb_err *err)
     return facts ? 0 : sb_err_no_memory(err);
 }
 
-int sb_live_end(
-    struct sb_live *l, json_t *limits, json_t *end, struct sb_err *err)
+int sb_live_end(struct sb_live *l, json_t *limits, json_t *validity,
+    json_t *end, struct sb_err *err)
 {
     struct sb_live_state *s = take_news(l, err);
 
     if (!s) {
         json_decref(limits);
+        json_decref(validity);
         json_decref(end);
         return err->code;
     }
     replace(&s->limits, limits);
+    replace(&s->validity, validity);
     replace(&s->end, end);
     publish(l, s);
     return end ? 0 : sb_err_no_memory(err);

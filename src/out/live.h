@@ -24,7 +24,7 @@ struct sb_live_state {
     struct sb_stats names;   // of operations and metrics, nothing else
     struct sb_series series; // the columns, and the row of the last interval
     // Members of a run in a result file; NULL: not known yet.
-    json_t *facts, *limits, *end;
+    json_t *facts, *limits, *validity, *end;
     json_t *stages; // of the totals, after the final report
     uint64_t nrows;
     uint64_t missing; // intervals without a row
@@ -59,8 +59,8 @@ int sb_live_final(
     struct sb_live *l, const struct sb_report *whole, struct sb_err *err);
 // Replace what is known; take the references. NULL: out of memory.
 int sb_live_facts(struct sb_live *l, json_t *facts, struct sb_err *err);
-int sb_live_end(
-    struct sb_live *l, json_t *limits, json_t *end, struct sb_err *err);
+int sb_live_end(struct sb_live *l, json_t *limits, json_t *validity,
+    json_t *end, struct sb_err *err);
 
 // Reader. Takes the news, and returns what is known, until the next call; NULL
 // before anything is known, or if out of memory.

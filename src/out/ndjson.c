@@ -96,6 +96,7 @@ static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
 {
     struct ndjson *n = r->data;
     const struct sb_asserts *limits = r->facts->limits;
+    const struct sb_validity *validity = r->facts->validity;
     json_t *last = n->totals ? json_incref(n->totals) : json_object();
 
     if (json_object_set_new(last, "end", sb_json_outcome(o, n->seconds)) ||
@@ -103,7 +104,11 @@ static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
         (r->facts->ntotals && json_object_set_new(last, "server_totals",
                                   sb_json_server_totals(r->facts))) ||
         (limits && limits->n &&
-            json_object_set_new(last, "limits", sb_json_limits(limits)))) {
+            json_object_set_new(last, "limits", sb_json_limits(limits))) ||
+        (r->facts->until && json_object_set_new(last, "until",
+                                sb_until_json(r->facts->until))) ||
+        (validity && json_object_set_new(
+                         last, "validity", sb_validity_json(validity)))) {
         json_decref(last);
         return NULL;
     }

@@ -17,6 +17,7 @@ struct sb_report_opts {
     struct sb_opt_list report; // --report
     struct sb_opt_list labels; // --label
     const char *limits;        // --assert
+    const char *until;         // --until
 };
 
 extern const struct sb_opt_table sb_report_opt_table;

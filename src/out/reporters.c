@@ -42,6 +42,13 @@ static const struct sb_opt report_options[] = {
         .help = "limits for figures, checked at the end: 'p99<10ms, tps>1000, "
                 "errors==0, read.p95<5ms'; 'p99<50ms abort' also ends the run. "
                 "Exit status 3 if one is not kept" },
+    { .name = "until",
+        .type = SB_OPT_STRING,
+        .offset = AT(until),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "end the run when its figures are known this exactly, such as "
+                "'p99 within 5%, tps within 2%'; --time is then the maximum" },
     { .name = NULL },
 };
 

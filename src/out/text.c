@@ -788,6 +788,13 @@ static void text_errors(const struct sb_text *t, const struct sb_report *r)
 
 #define OPT(field) offsetof(struct sb_text_opts, field)
 
+static const char *const validity_choices[] = {
+    [SB_TEXT_VALIDITY_AUTO] = "auto",
+    [SB_TEXT_VALIDITY_ON] = "on",
+    [SB_TEXT_VALIDITY_OFF] = "off",
+    [SB_TEXT_VALIDITY_OFF + 1] = NULL
+};
+
 static const struct sb_opt text_options[] = {
     { .name = "verbosity",
         .type = SB_OPT_INT,
@@ -839,6 +846,15 @@ static const struct sb_opt text_options[] = {
         .flags = SB_OPT_YIELDS,
         .help = "add the context to the final report: server, address, "
                 "settings, client library, host, seed, labels" },
+    { .name = "report-validity",
+        .type = SB_OPT_ENUM,
+        .offset = OPT(report_validity),
+        .def = "auto",
+        .choices = validity_choices,
+        .flags = SB_OPT_YIELDS | SB_OPT_SWITCH,
+        .help = "check whether the figures of the run may be believed {auto: "
+                "if a result file is written, with a warning if they are "
+                "doubtful; on: print all checks, too; off: never}" },
     { .name = NULL },
 };
 

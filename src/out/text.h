@@ -20,6 +20,14 @@ struct sb_text_opts {
                         // errors
     bool report_per_rank; // adds a line for each rank
     bool report_context;  // adds what was measured; printed by out/context.h
+    int report_validity;  // enum sb_text_validity
+};
+
+// Of --report-validity.
+enum sb_text_validity {
+    SB_TEXT_VALIDITY_AUTO, // checks are made if a result file is written
+    SB_TEXT_VALIDITY_ON,   // adds all checks; printed by out/validity.h
+    SB_TEXT_VALIDITY_OFF,  // no checks are made
 };
 
 extern const struct sb_opt_table sb_text_opt_table;

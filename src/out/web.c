@@ -31,6 +31,7 @@
 #include "out/page.h"
 #include "out/reporter.h"
 #include "out/target.h"
+#include "out/validity.h"
 
 // The server of the live view (libmicrohttpd). Read-only. One thread of low
 // priority answers all requests; it is the reader of the struct sb_live.
@@ -779,8 +780,10 @@ static int web_finish(
 {
     struct web *w = r->data;
     const struct sb_asserts *limits = r->facts->limits;
+    const struct sb_validity *validity = r->facts->validity;
     int rc = publish_facts(r, err);
     int failed = sb_live_end(&w->live, limits ? sb_json_limits(limits) : NULL,
+        validity ? sb_validity_json(validity) : NULL,
         sb_json_outcome(o, w->seconds), err);
 
     linger(w);

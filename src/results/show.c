@@ -15,6 +15,23 @@
 #include "results/cmd.h"
 #include "results/sweep_figures.h"
 
+struct show_opts {
+    bool validity;
+};
+
+static const struct sb_opt show_options[] = {
+    { .name = "validity",
+        .type = SB_OPT_BOOL,
+        .offset = offsetof(struct show_opts, validity),
+        .def = "off",
+        .help = "print whether the figures of the run may be believed: the "
+                "checks that were made" },
+    { .name = NULL },
+};
+
+static const struct sb_opt_table show_opt_table = { .title = "Options of show",
+    .opts = show_options };
+
 // What sysbench show prints behind the figures of a run: its limits, the
 // command of --beside, and how it ended.
 
@@ -45,16 +62,29 @@ static void take_verdicts(struct sb_asserts *a, const json_t *list)
         const json_t *o = json_array_get(list, i);
         const json_t *value = json_object_get(o, "value");
         struct sb_verdict *v = &a->limit[i].verdict;
+        enum sb_validity_state state = sb_validity_named(
+            sb_result_member(o, "value"));
 
-        v->known = json_is_number(value);
-        v->value = v->known ? json_number_value(value) : NAN;
+        v->known = json_is_number(value) || state < SB_VALIDITY_STATES;
+        v->value = json_is_number(value) ? json_number_value(value) : state;
         v->passed = json_is_true(json_object_get(o, "passed"));
         snprintf(v->why, sizeof(v->why), "%s", sb_result_member(o, "why"));
     }
 }
 
-// Prints the table with what a terminal must not execute made visible.
-static void print_table(const struct sb_asserts *a, FILE *out)
+static void write_limits(const void *limits, FILE *out)
+{
+    sb_asserts_text(limits, out);
+}
+
+static void write_validity(const void *validity, FILE *out)
+{
+    sb_validity_text(validity, out);
+}
+
+// Prints a table with what a terminal must not execute made visible.
+static void print_table(
+    void (*write)(const void *data, FILE *out), const void *data, FILE *out)
 {
     char *text = NULL;
     size_t size;
@@ -62,7 +92,7 @@ static void print_table(const struct sb_asserts *a, FILE *out)
 
     if (!memory)
         return;
-    sb_asserts_text(a, memory);
+    write(data, memory);
     if (fclose(memory) == 0)
         sb__cmd_print(out, text);
     free(text);
@@ -84,8 +114,22 @@ static void show_limits(const struct sb_result_run *run, FILE *out)
         return;
     }
     take_verdicts(&a, list);
-    print_table(&a, out);
+    print_table(write_limits, &a, out);
     sb_asserts_done(&a);
+}
+
+// Prints the checks of the run's figures.
+static void show_validity(const struct sb_result_run *run, FILE *out)
+{
+    const json_t *json = json_object_get(run->json, "validity");
+    struct sb_validity v;
+
+    if (!json) {
+        fputs("Validity: the figures of the run were not checked\n\n", out);
+        return;
+    }
+    sb_validity_read(&v, json);
+    print_table(write_validity, &v, out);
 }
 
 static void show_command(const json_t *member, FILE *out)
@@ -176,6 +220,7 @@ static void print_run(const struct sb_cmd_args *args,
     const struct sb_text_opts *o, const struct sb_result_run *run)
 {
     const struct sb_counters *c = &run->snap.c;
+    const struct show_opts *own = args->o;
     char *block = (char *)sb_result_text(run, "block");
     struct sb_text text;
     struct sb_err err = { 0 };
@@ -192,6 +237,8 @@ static void print_run(const struct sb_cmd_args *args,
         text.own = (struct sb_text_own){ .data = block, .final = print_block };
     sb_text_final(&text, &run->report);
     sb_text_found(&text, &run->report);
+    if (own->validity || o->report_validity == SB_TEXT_VALIDITY_ON)
+        show_validity(run, args->out);
     if (o->verbosity >= SB_LOG_NOTICE)
         show_limits(run, args->out);
     if (o->report_context && o->verbosity >= SB_LOG_NOTICE)
@@ -308,9 +355,11 @@ const struct sb_cmd sb_cmd_show = {
     .name = "show",
     .usage = "show [OPTIONS] FILE...",
     .title = "Prints the report of result files. --percentile, --histogram, "
-             "--report-operations and --report-context apply; their defaults "
-             "are those of the run.",
+             "--report-operations, --report-context and --report-validity "
+             "apply; their defaults are those of the run.",
     .min_files = 1,
     .max_files = 1000,
+    .opts = &show_opt_table,
+    .opts_size = sizeof(struct show_opts),
     .run = show,
 };

@@ -454,9 +454,48 @@ static void limits_without_a_value_fail(void)
     CHECK(verdict(&f, "errors==0")->passed);
     struct sb_asserts a = parsed("errors==0,p99<1");
     CHECK_INT(sb_asserts_failed(&a), 2); // no final report yet
-    sb_asserts_final(&a, &f.report);
+    sb_asserts_final(&a, &f.report, NULL);
     CHECK_INT(sb_asserts_failed(&a), 1);
     sb_asserts_done(&a);
+}
+
+static void states_of_checks(void)
+{
+    struct sb_asserts a = parsed("validity==ok, validity.steady!=bad,"
+                                 "validity.known >= 2,validity.errors==n/a");
+    struct sb_validity v = { 0 };
+    struct fixture f = { 0 };
+    char value[64];
+
+    setup(&f, false);
+    sb_validity_make(&v, SB_CHECK_STEADY, SB_VALIDITY_DOUBTFUL);
+    sb_validity_make(&v, SB_CHECK_ERRORS, SB_VALIDITY_NOT_APPLICABLE);
+    snprintf(v.check[SB_CHECK_STEADY].meaning, 99, "it fell");
+    CHECK_INT(a.n, 4);
+    CHECK(sb_asserts_need_validity(&a));
+    sb_asserts_final(&a, &f.report, &v);
+    CHECK(!a.limit[0].verdict.passed);
+    CHECK_STR(sb_assert_value(&a.limit[0], value, sizeof(value)), "doubtful");
+    CHECK(a.limit[1].verdict.passed);
+    CHECK(!a.limit[2].verdict.passed);
+    CHECK_STR(sb_assert_value(&a.limit[2], value, sizeof(value)), "1");
+    CHECK(a.limit[3].verdict.passed);
+    sb_asserts_done(&a);
+    // Without checks there is no value, and why is said.
+    a = parsed("validity.steady==doubtful,tps>0");
+    sb_asserts_final(&a, &f.report, NULL);
+    CHECK(!a.limit[0].verdict.known && !a.limit[0].verdict.passed);
+    CHECK_STR(
+        a.limit[0].verdict.why, "the figures of the run were not checked");
+    sb_asserts_done(&a);
+    a = parsed("validity.steady==ok");
+    sb_asserts_final(&a, &f.report, &v);
+    CHECK_STR(a.limit[0].verdict.why, "it fell");
+    sb_asserts_done(&a);
+    a = parsed("tps>1");
+    CHECK(!sb_asserts_need_validity(&a));
+    sb_asserts_done(&a);
+    teardown(&f);
 }
 
 // Aborting
@@ -501,7 +540,7 @@ static void exceeded_limit_ends_the_run(void)
     s.c.completed = 1;
     count(&s.service, 1 * MS, 1);
     sb_report_fill(&r, &s, 1, false, 1);
-    sb_asserts_final(&a, &r);
+    sb_asserts_final(&a, &r, NULL);
     CHECK_INT(sb_asserts_failed(&a), 1);
     CHECK_NEAR(a.limit[0].verdict.value, 6, 0.01);
     sb_hist_snap_done(&s.service);
@@ -557,7 +596,7 @@ static void text_has_values_and_verdicts(void)
     struct fixture f;
 
     setup(&f, false);
-    sb_asserts_final(&a, &f.report);
+    sb_asserts_final(&a, &f.report, NULL);
     sb_asserts_text(&a, out);
     fflush(out);
     CHECK_STR(got,
@@ -591,6 +630,7 @@ CHECK_FILE
     RUN(figures_of_operations);
     RUN(comparisons_are_exact);
     RUN(limits_without_a_value_fail);
+    RUN(states_of_checks);
     RUN(exceeded_limit_ends_the_run);
     RUN(abort_after_counts_without_a_break);
     RUN(warmup_and_rest_are_not_judged);

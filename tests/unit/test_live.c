@@ -161,7 +161,7 @@ static void a_final_report_replaces_the_sums(void)
     sb_hist_snap_done(&snap.service);
     sb_hist_snap_done(&snap.op->hist);
     // The sums stay those of the whole run when the end comes.
-    CHECK_INT(sb_live_end(&s.live, NULL, json_object(), &err), 0);
+    CHECK_INT(sb_live_end(&s.live, NULL, NULL, json_object(), &err), 0);
     now = sb_live_read(&s.live);
     CHECK_INT(now->sums.c.completed, 12);
     CHECK(now->end != NULL);

@@ -92,6 +92,8 @@ function bytes(v) {
 }
 
 function withUnit(v, unit) {
+    if (typeof v === "string")
+        return v;
     if (unit === "ms")
         return ms(v);
     if (unit === "B")

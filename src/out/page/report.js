@@ -98,6 +98,7 @@ function build() {
         i => { page.current = i; build(); scrollTo(0, 0); },
         list => { page.chosen = list; build(); });
     detailSection(main, runs, run);
+    validitySection(main, run);
     timelineSection(main, runs, run, chosen);
     workloadsSection(main, run);
     stagesSection(main, run);

@@ -85,6 +85,10 @@ function endings(run) {
             "because users were still busy.");
     if (!run.completed)
         out.push("No event was completed.");
+    const { state, checks } = run.doc.validity || {};
+    if (state === "doubtful" || state === "bad")
+        out.push(`The figures are ${state}: see Validity (${checks.filter(isDoubted)
+            .map(c => c.name).join(", ")}).`);
     const missing = run.doc.intervals.missing;
     if (missing)
         out.push(`The charts lack ${whole(missing)} interval${
@@ -160,6 +164,27 @@ function tiles(run) {
             ? [h("span", { class: "bad" }, `${bad} not kept`)]
             : [h("span", { class: "good" }, "all kept")], bad,
         `of ${limits.length}`) : null);
+}
+
+function isDoubted(check) {
+    return check.state === "doubtful" || check.state === "bad";
+}
+
+// The checks of the run's figures; those of a run without doubts are closed.
+function validitySection(main, run) {
+    const { known, checks } = run.doc.validity || {};
+    if (!checks || !checks.length)
+        return;
+    const doubted = checks.filter(isDoubted).length;
+    section(main, "validity", "Validity", h("details", { open: doubted > 0 },
+        h("summary", null, `${plural(known, "check")} known, ${doubted
+            ? `${doubted} doubtful or bad` : "none doubtful"}`),
+        table("Whether the figures of the run may be believed",
+            [{ text: "check" }, { text: "state" }, { text: "meaning", t: true },
+                { text: "what to do", t: true }],
+            checks.map(c => [c.name, isDoubted(c)
+                ? h("span", { class: "bad" }, c.state) : c.state,
+            c.meaning, c.advice]))));
 }
 
 function limitsSection(main, run) {
