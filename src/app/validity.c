@@ -231,12 +231,19 @@ static void look_at_goals(struct sb__listening *t)
 {
     const struct sb__app_validity *v = t->validity;
     const struct series *s = &v->series;
-    double planned = (double)t->a->run.time / 1e9 / s->seconds[s->n - 1];
+    double elapsed = 0;
     const struct sb_until_series so_far = { s->seconds, s->rate, s->latency,
         s->events, s->n, &v->goals };
 
-    if (!v->incomplete)
-        sb_until_look(&t->a->until, &so_far, (size_t)planned);
+    if (t->a->until.n == 0 || v->incomplete)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        elapsed += s->seconds[i];
+    // On a busy machine, some intervals are longer than others.
+    double planned = ceil(
+        (double)t->a->run.time / 1e9 * (double)s->n / elapsed);
+
+    sb_until_look(&t->a->until, &so_far, (size_t)planned);
 }
 
 // The rest of a run that is shorter than an interval is left out: its values
