@@ -69,8 +69,8 @@ static void read_memory(struct sb_host_facts *f, const char *root)
     fclose(file);
 }
 
-// Reads the first line of a file, which may be NULL, and closes it. False if
-// there is none.
+// Reads the first line of a file and closes it. False if the file is NULL or
+// empty.
 static bool read_line(FILE *file, char *out, size_t size)
 {
     bool any = file && fgets(out, (int)size, file);

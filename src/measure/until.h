@@ -30,7 +30,7 @@ struct sb_until_goal {
 struct sb_until {
     unsigned n; // goals; 0: the run has none
     struct sb_until_goal goal[SB_UNTIL_MAX];
-    size_t next;   // look again when there are so many intervals
+    size_t next;   // number of intervals at the next look
     size_t since;  // intervals at the look since which all goals have been
                    // reached; 0: they are not
     bool unsteady; // the goals were reached at the last look, but throughput or

@@ -90,3 +90,10 @@ bool sb__json_is_count(const json_t *value, uint64_t *n)
     *n = strtoull(text, &end, 10);
     return *end == '\0' && errno == 0;
 }
+
+const char *sb__json_text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+
+    return text ? text : "";
+}

@@ -29,6 +29,8 @@ bool sb__json_set_count(json_t *object, const char *name, uint64_t n);
 bool sb__json_append(json_t *array, json_t *value);
 // Returns the value if everything in it was set, and otherwise frees it.
 json_t *sb__json_complete(json_t *value, bool ok);
+// Returns a text member of an object; "" if it has no such text.
+const char *sb__json_text_of(const json_t *object, const char *name);
 // Reads an integer, or text of digits; false for others.
 bool sb__json_is_count(const json_t *value, uint64_t *n);
 

@@ -834,9 +834,7 @@ static int result_totals(struct sb_result_run *r, struct sb_err *err)
 
 const char *sb_result_member(const json_t *o, const char *name)
 {
-    const char *text = json_string_value(json_object_get(o, name));
-
-    return text ? text : "";
+    return sb__json_text_of(o, name);
 }
 
 unsigned sb_result_column(const struct sb_result_run *r, const char *group,

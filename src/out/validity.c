@@ -179,14 +179,6 @@ json_t *sb_validity_json(const struct sb_validity *v)
     return sb__json_complete(o, ok);
 }
 
-// A text member; "" if there is none.
-static const char *text_of(const json_t *o, const char *name)
-{
-    const char *text = json_string_value(json_object_get(o, name));
-
-    return text ? text : "";
-}
-
 void sb_validity_read(struct sb_validity *v, const json_t *json)
 {
     const json_t *list = json_object_get(json, "checks");
@@ -195,18 +187,21 @@ void sb_validity_read(struct sb_validity *v, const json_t *json)
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *o = json_array_get(list, i);
         const json_t *value = json_object_get(o, "value");
-        const char *name = text_of(o, "name");
+        const char *name = sb__json_text_of(o, "name");
         enum sb_check_id id = sb_check_named(name, strlen(name));
-        enum sb_validity_state state = sb_validity_named(text_of(o, "state"));
+        enum sb_validity_state state = sb_validity_named(
+            sb__json_text_of(o, "state"));
         struct sb_check *c;
 
         if (id == SB_CHECKS || state == SB_VALIDITY_STATES)
             continue;
         c = sb_validity_make(v, id, state);
         c->value = json_is_number(value) ? json_number_value(value) : NAN;
-        c->unit = text_of(o, "unit");
-        snprintf(c->meaning, sizeof(c->meaning), "%s", text_of(o, "meaning"));
-        snprintf(c->advice, sizeof(c->advice), "%s", text_of(o, "advice"));
+        c->unit = sb__json_text_of(o, "unit");
+        snprintf(c->meaning, sizeof(c->meaning), "%s",
+            sb__json_text_of(o, "meaning"));
+        snprintf(
+            c->advice, sizeof(c->advice), "%s", sb__json_text_of(o, "advice"));
     }
 }
 

@@ -98,8 +98,8 @@ json_t *sb_validity_json(const struct sb_validity *v);
 // Reads it again. Checks that this version does not know are left out.
 void sb_validity_read(struct sb_validity *v, const json_t *json);
 
-// How exactly the figures of --until are known at the end of a run of so many
-// seconds, as text and as JSON.
+// How exactly the figures of --until are known at the end of a run, as text and
+// as JSON. seconds: the length of the run.
 void sb_until_print(const struct sb_until *u, double seconds, FILE *out);
 json_t *sb_until_json(const struct sb_until *u);
 

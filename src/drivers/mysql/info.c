@@ -480,28 +480,6 @@ static int inspect_tables(
     return rc;
 }
 
-// Calls take() for each row of two columns.
-static int inspect_rows(struct sbmy_conn *c, const char *sql,
-    enum sb_inspect_part part, const char *source,
-    int (*take)(
-        const char *name, const char *value, const struct sb_inspect_sink *to),
-    const struct sb_inspect_sink *to, struct sb_err *err)
-{
-    MYSQL_RES *res;
-    MYSQL_ROW row;
-    int rc = sbmy_ask(c, sql, 2, &res, err);
-
-    if (rc && rc != SB_EQUERY)
-        return rc;
-    to->part(to->arg, part, source, rc ? err : NULL);
-    if (rc)
-        return 0;
-    while (rc == 0 && (row = sbmy_ask_row(res, 2)) != NULL)
-        rc = take(row[0], row[1], to);
-    mysql_free_result(res);
-    return rc;
-}
-
 // If the binary log is on, a transaction is durable when it is in that log.
 static int take_setting(
     const char *name, const char *value, const struct sb_inspect_sink *to)
@@ -539,6 +517,57 @@ static int take_status_fact(
     return 0;
 }
 
+// Questions with rows of a name and a value. A part may have several.
+static const struct question {
+    enum sb_inspect_part part;
+    const char *source, *sql;
+    int (*take)(
+        const char *name, const char *value, const struct sb_inspect_sink *to);
+} questions[] = {
+    { SB_PART_CACHE, "SHOW GLOBAL VARIABLES",
+        "SHOW GLOBAL VARIABLES LIKE 'innodb\\_buffer\\_pool\\_size'",
+        take_status_fact },
+    { SB_PART_CACHE, "SHOW GLOBAL STATUS",
+        "SHOW GLOBAL STATUS WHERE Variable_name IN "
+        "('Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads')",
+        take_status_fact },
+    // Written with O_SYNC, the log needs no flushes.
+    { SB_PART_LOG, "SHOW GLOBAL STATUS",
+        "SHOW GLOBAL STATUS WHERE Variable_name = 'Innodb_os_log_written' OR "
+        "(Variable_name = 'Innodb_os_log_fsyncs' AND "
+        "@@innodb_flush_method <> 'O_DSYNC')",
+        take_status_fact },
+    { SB_PART_DEBT, "SHOW GLOBAL STATUS",
+        "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_checkpoint_age', "
+        "'Innodb_checkpoint_max_age', 'Innodb_redo_log_logical_size', "
+        "'Innodb_redo_log_capacity_resized')",
+        take_status_fact },
+    { SB_PART_DURABILITY, "SHOW GLOBAL VARIABLES",
+        "SHOW GLOBAL VARIABLES WHERE Variable_name = "
+        "'innodb_flush_log_at_trx_commit' OR (Variable_name = 'sync_binlog' "
+        "AND @@log_bin) OR (Variable_name = 'innodb_flush_method' AND Value = "
+        "'nosync')",
+        take_setting },
+};
+
+static int inspect_rows(struct sbmy_conn *c, const struct question *q,
+    const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    MYSQL_RES *res;
+    MYSQL_ROW row;
+    int rc = sbmy_ask(c, q->sql, 2, &res, err);
+
+    if (rc && rc != SB_EQUERY)
+        return rc;
+    to->part(to->arg, q->part, q->source, rc ? err : NULL);
+    if (rc)
+        return 0;
+    while (rc == 0 && (row = sbmy_ask_row(res, 2)) != NULL)
+        rc = q->take(row[0], row[1], to);
+    mysql_free_result(res);
+    return rc;
+}
+
 static bool wants(const struct sb_inspect_sink *to, enum sb_inspect_part part)
 {
     return to->parts >> part & 1;
@@ -557,33 +586,11 @@ static int my_inspect(
         return rc;
     if (wants(to, SB_PART_SIZE) || wants(to, SB_PART_STATISTICS))
         rc = inspect_tables(c, to, err);
-    if (rc == 0 && wants(to, SB_PART_CACHE))
-        rc = inspect_rows(c,
-            "SHOW GLOBAL VARIABLES LIKE 'innodb\\_buffer\\_pool\\_size'",
-            SB_PART_CACHE, "SHOW GLOBAL VARIABLES", take_status_fact, to, err);
-    if (rc == 0 && (wants(to, SB_PART_CACHE) || wants(to, SB_PART_LOG)))
-        rc = inspect_rows(c,
-            "SHOW GLOBAL STATUS WHERE Variable_name IN "
-            "('Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads', "
-            "'Innodb_os_log_written', 'Innodb_os_log_fsyncs') AND NOT "
-            // Written with O_SYNC, the log needs no flushes.
-            "(Variable_name = 'Innodb_os_log_fsyncs' AND "
-            "@@innodb_flush_method = 'O_DSYNC')",
-            SB_PART_LOG, "SHOW GLOBAL STATUS", take_status_fact, to, err);
-    if (rc == 0 && wants(to, SB_PART_DEBT))
-        rc = inspect_rows(c,
-            "SHOW GLOBAL STATUS WHERE Variable_name IN "
-            "('Innodb_checkpoint_age', 'Innodb_checkpoint_max_age', "
-            "'Innodb_redo_log_logical_size', "
-            "'Innodb_redo_log_capacity_resized')",
-            SB_PART_DEBT, "SHOW GLOBAL STATUS", take_status_fact, to, err);
-    if (rc == 0 && wants(to, SB_PART_DURABILITY))
-        rc = inspect_rows(c,
-            "SHOW GLOBAL VARIABLES WHERE Variable_name = "
-            "'innodb_flush_log_at_trx_commit' OR (Variable_name = "
-            "'sync_binlog' AND @@log_bin) OR (Variable_name = "
-            "'innodb_flush_method' AND Value = 'nosync')",
-            SB_PART_DURABILITY, "SHOW GLOBAL VARIABLES", take_setting, to, err);
+    for (size_t i = 0; rc == 0 && i < sizeof(questions) / sizeof(questions[0]);
+         i++) {
+        if (wants(to, questions[i].part))
+            rc = inspect_rows(c, &questions[i], to, err);
+    }
     return sbmy_call_end(c, rc);
 }
 
