@@ -417,6 +417,12 @@ struct sb_first_look *sb__app_first_look(struct sb__listening *t);
 bool sb__app_until_reached(const struct sb__listening *t);
 void sb__app_validity_done(struct sb__listening *t);
 
+struct sb_validity;
+// app/validity_servers.c. Makes the checks that rest on what servers said about
+// themselves. whole: of the measured part.
+void sb__app_check_servers(const struct sb__listening *t,
+    const struct sb_report *whole, struct sb_validity *v);
+
 // app/beside.c: --beside. Opens the output of the command, and runs it alone if
 // asked for. Returns the exit status: not 0 if there is nothing to run.
 int sb__app_beside_begin(struct sb__listening *t);

@@ -4,7 +4,6 @@
 // believed, and judges at its end. docs/internals/validity.md has the rules.
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,14 +25,6 @@
 #define MISSES_MIN      10
 
 #define BEYOND_MIN 10 // events beyond a percentile
-
-#define CHANGED_DOUBTFUL 10   // percent of a table
-#define TABLE_MIN        1000 // rows: the planner's guess does for fewer
-#define COLD_DOUBTFUL    1    // percent of the requests of a cache
-#define COLD_BAD         10
-#define COLD_MIN         100 // pages
-
-#define DEBT_DOUBTFUL 10 // percent of the log between two checkpoints
 
 #define NETWORK_DOUBTFUL 50     // percent of the median time of an event
 #define NETWORK_MIN_NS   200000 // less is within a machine, or beside it
@@ -65,63 +56,6 @@ struct sb__app_validity {
     uint64_t cpu_ns;            // of this process, then
     bool incomplete;            // out of memory: the series have gaps
 };
-
-static enum sb_validity_state state_of(
-    double percent, double doubtful, double bad)
-{
-    if (percent >= bad)
-        return SB_VALIDITY_BAD;
-    return percent >= doubtful ? SB_VALIDITY_DOUBTFUL : SB_VALIDITY_OK;
-}
-
-// How much a state matters where several are found.
-static int rank_of(enum sb_validity_state state)
-{
-    switch (state) {
-    case SB_VALIDITY_BAD:
-        return 3;
-    case SB_VALIDITY_DOUBTFUL:
-        return 2;
-    case SB_VALIDITY_UNKNOWN:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
-// Appends a finding to a check; the worst one gives its state and advice.
-__attribute__((format(printf, 4, 5))) static void find(struct sb_check *c,
-    enum sb_validity_state state, const char *advice, const char *format, ...)
-{
-    size_t used = strlen(c->meaning);
-    va_list args;
-
-    if (rank_of(state) > rank_of(c->state) || !c->advice[0])
-        snprintf(c->advice, sizeof(c->advice), "%s", advice);
-    if (rank_of(state) > rank_of(c->state))
-        c->state = state;
-    if (used > 0)
-        used += (size_t)snprintf(
-            c->meaning + used, sizeof(c->meaning) - used, "; ");
-    if (used >= sizeof(c->meaning))
-        return;
-    va_start(args, format);
-    vsnprintf(c->meaning + used, sizeof(c->meaning) - used, format, args);
-    va_end(args);
-}
-
-// Keeps the lowest value of several servers.
-static void keep_lowest(struct sb_check *c, double value, const char *unit)
-{
-    c->value = isnan(c->value) ? value : fmin(c->value, value);
-    c->unit = unit;
-}
-
-// NaN: unknown.
-static double percent(double part, double all)
-{
-    return all > 0 || isnan(all) ? 100 * part / all : 0;
-}
 
 // Collecting ------------------------------------------------------------------
 
@@ -416,7 +350,7 @@ static void compare_levels(
     worst = fabs(f[1].off) > fabs(f[0].off) ? &f[1] : &f[0];
     c->value = fabs(worst->off);
     c->unit = "%";
-    c->state = state_of(c->value, STEADY_DOUBTFUL, STEADY_BAD);
+    c->state = sb_check_grade(c->value, STEADY_DOUBTFUL, STEADY_BAD);
     if (c->state == SB_VALIDITY_OK)
         snprintf(c->meaning, sizeof(c->meaning),
             "no change of throughput or mean latency altered its mean by 1 %%");
@@ -520,7 +454,7 @@ static void check_errors(struct sb__app_validity *v, const struct sb_report *r)
 
     c->unit = "%";
     c->value = n->tries ? 100 * lost / (double)n->tries : 0;
-    c->state = state_of(c->value, ERRORS_DOUBTFUL, ERRORS_BAD);
+    c->state = sb_check_grade(c->value, ERRORS_DOUBTFUL, ERRORS_BAD);
     snprintf(c->meaning, sizeof(c->meaning),
         "%.3g %% of the attempts at an event failed or were repeated",
         c->value);
@@ -565,7 +499,7 @@ static void check_misses(struct sb__app_validity *v, const struct sb_report *r)
         snprintf(c->meaning, sizeof(c->meaning),
             "the statements found what they looked for");
     } else {
-        c->state = state_of(c->value, MISSES_DOUBTFUL, MISSES_BAD);
+        c->state = sb_check_grade(c->value, MISSES_DOUBTFUL, MISSES_BAD);
         c->told = true; // by sb_text_found()
         snprintf(c->meaning, sizeof(c->meaning), "%.3g %% of %s found nothing",
             c->value, r->stats->op[number].name);
@@ -609,352 +543,35 @@ static void check_censored(
             "see --report-errors; use longer timeouts, or a lower percentile");
 }
 
-// Servers ---------------------------------------------------------------------
-
-// Whether all servers have said what belongs to a part; otherwise the check is
-// made, as unknown or n/a.
-static bool servers_said(const struct sb__listening *t, struct sb_check *c,
-    enum sb_inspect_part part)
-{
-    c->state = SB_VALIDITY_NOT_APPLICABLE;
-    if (!sb_drivers_used(t->a->drivers)) {
-        snprintf(c->meaning, sizeof(c->meaning), "no database was used");
-        return false;
-    }
-    if (t->server.ninspections == 0) {
-        c->state = SB_VALIDITY_UNKNOWN;
-        snprintf(c->meaning, sizeof(c->meaning), "no server was asked");
-        return false;
-    }
-    for (unsigned i = 0; i < t->server.ninspections; i++) {
-        const struct sb_inspection *n = &t->server.inspection[i];
-
-        if (n->before.known[part] && n->after.known[part])
-            continue;
-        if (!n->before.asked || !n->after.asked) {
-            c->state = SB_VALIDITY_UNKNOWN;
-            snprintf(c->meaning, sizeof(c->meaning), "%s did not answer",
-                n->address[0] ? n->address : "the server");
-        } else if (n->before.why[part][0] || n->after.why[part][0]) {
-            c->state = SB_VALIDITY_UNKNOWN;
-            snprintf(c->meaning, sizeof(c->meaning), "%s",
-                n->before.why[part][0] ? n->before.why[part]
-                                       : n->after.why[part]);
-        } else {
-            c->state = SB_VALIDITY_UNKNOWN;
-            snprintf(c->meaning, sizeof(c->meaning),
-                "the %s driver cannot report this", n->driver);
-        }
-        return false;
-    }
-    c->state = SB_VALIDITY_OK;
-    return true;
-}
-
-// How much a total has grown; NaN: unknown.
-static double grown(const struct sb_inspection *i, enum sb_fact_id id)
-{
-    return i->after.fact[id] - i->before.fact[id];
-}
-
-// Whether the server counts uses of tables: one of them was used more often.
-static bool counts_uses(const struct sb_inspection *i)
-{
-    bool counts = false;
-
-    for (unsigned k = 0; k < i->after.ntables && !counts; k++) {
-        const struct sb_table_facts *after = &i->after.table[k].facts;
-        const struct sb_table_facts *before = sb_inspected_find(
-            &i->before, after->name);
-
-        counts = before && after->uses > before->uses;
-    }
-    return counts;
-}
-
-// Whether a table was used during the run, as far as the server counts that.
-static bool was_used(const struct sb_inspection *i, bool counts,
-    const struct sb_table_facts *before)
-{
-    const struct sb_table_facts *after = sb_inspected_find(
-        &i->after, before->name);
-
-    return !counts || !after || !(after->uses <= before->uses);
-}
-
-// " at HOST" if there are several servers.
-static const char *at_server(const struct sb__listening *t,
-    const struct sb_inspection *i, char *out, size_t size)
-{
-    out[0] = '\0';
-    if (t->server.ninspections > 1)
-        snprintf(out, size, " at %s", i->address);
-    return out;
-}
-
-// " and 7 other tables"
-static const char *and_others(unsigned n, char *out, size_t size)
-{
-    out[0] = '\0';
-    if (n > 1)
-        snprintf(out, size, " and %u other table%s", n - 1, n > 2 ? "s" : "");
-    return out;
-}
-
-static void find_statistics(const struct sb__listening *t,
-    const struct sb_inspection *i, struct sb_check *c)
-{
-    static const char advice[] = "analyze the tables after prepare";
-    const char *never = "", *changed = "";
-    unsigned nnever = 0, nchanged = 0, unknown = 0;
-    bool counts = counts_uses(i);
-    char where[300], others[60];
-    double most = 0;
-
-    for (unsigned k = 0; k < i->before.ntables; k++) {
-        const struct sb_table_facts *f = &i->before.table[k].facts;
-        double share = percent(f->changed, f->rows);
-
-        if (!(f->rows >= TABLE_MIN) || !was_used(i, counts, f))
-            continue;
-        unknown += isnan(f->analyzed);
-        if (f->analyzed == 0 && nnever++ == 0)
-            never = f->name;
-        if (f->analyzed == 0 || !(share >= CHANGED_DOUBTFUL))
-            continue;
-        if (nchanged++ == 0 || share > most) {
-            changed = f->name;
-            most = share;
-        }
-    }
-    at_server(t, i, where, sizeof(where));
-    if (unknown > 0)
-        find(c, SB_VALIDITY_UNKNOWN, "",
-            "the server%s does not say whether %u table%s analyzed", where,
-            unknown, unknown > 1 ? "s were" : " was");
-    if (nnever > 0)
-        find(c, SB_VALIDITY_DOUBTFUL, advice,
-            "%.60s%s%s had not been analyzed when the run began: plans rest "
-            "on guesses",
-            never, and_others(nnever, others, sizeof(others)), where);
-    if (nchanged > 0)
-        find(c, SB_VALIDITY_DOUBTFUL, advice,
-            "%.60s%s%s had changed by %s%.3g %% since the last analysis",
-            changed, and_others(nchanged, others, sizeof(others)), where,
-            nchanged > 1 ? "up to " : "", most);
-}
-
-static void check_statistics(struct sb__listening *t)
-{
-    struct sb_check *c = sb_validity_make(
-        &t->validity->result, SB_CHECK_STATISTICS, SB_VALIDITY_OK);
-
-    if (!servers_said(t, c, SB_PART_STATISTICS))
-        return;
-    for (unsigned i = 0; i < t->server.ninspections; i++)
-        find_statistics(t, &t->server.inspection[i], c);
-    if (!c->meaning[0])
-        snprintf(c->meaning, sizeof(c->meaning),
-            "the planner had statistics of the tables");
-}
-
-// A server that flushes commits together, or writes past the operating system's
-// cache, flushes less often than it commits; one that has written log and never
-// flushed it does not keep what it says.
-static void find_durability(const struct sb__listening *t,
-    const struct sb_inspection *i, struct sb_check *c)
-{
-    double seconds = (double)(i->after.ns - i->before.ns) / 1e9;
-    double flushes = grown(i, SB_FACT_LOG_FLUSHES);
-    double bytes = grown(i, SB_FACT_LOG_BYTES);
-    char where[300];
-
-    at_server(t, i, where, sizeof(where));
-    if (i->before.undurable[0]) {
-        find(c, SB_VALIDITY_DOUBTFUL,
-            "compare with durable settings only if the loss of commits is "
-            "acceptable",
-            "commits did not wait for the device%s: %s", where,
-            i->before.undurable);
-        return;
-    }
-    // Less than before after a restart.
-    if (bytes > 0 && flushes == 0) {
-        find(c, SB_VALIDITY_BAD,
-            "find out why the server does not flush its log",
-            "the server%s wrote %.3g MB of log and never flushed it", where,
-            bytes / 1e6);
-        return;
-    }
-    if (flushes > 0 && seconds > 0)
-        keep_lowest(c, flushes / seconds, "flushes/s");
-}
-
-static void check_durable(struct sb__listening *t, const struct sb_report *r)
-{
-    struct sb_check *c = sb_validity_make(
-        &t->validity->result, SB_CHECK_DURABLE, SB_VALIDITY_OK);
-
-    if (!servers_said(t, c, SB_PART_DURABILITY))
-        return;
-    if (r->snap->c.writes == 0) {
-        c->state = SB_VALIDITY_NOT_APPLICABLE;
-        snprintf(c->meaning, sizeof(c->meaning), "the run changed nothing");
-        return;
-    }
-    for (unsigned i = 0; i < t->server.ninspections; i++)
-        find_durability(t, &t->server.inspection[i], c);
-    if (c->meaning[0])
-        return;
-    if (c->value > 0)
-        snprintf(c->meaning, sizeof(c->meaning),
-            "commits waited for the device; the log was flushed %.4g times per "
-            "second",
-            c->value);
-    else
-        snprintf(c->meaning, sizeof(c->meaning),
-            "the settings let commits wait for the device");
-}
-
-// Work that the server put off: what it logged and has not written to its
-// tables. A run that covers checkpoints has their work, too.
-static void find_debt(const struct sb__listening *t,
-    const struct sb_inspection *i, struct sb_check *c)
-{
-    double limit = i->after.fact[SB_FACT_LOG_LIMIT];
-    double growth = grown(i, SB_FACT_LOG_DEBT);
-    double share = percent(growth, limit);
-    char where[300];
-
-    at_server(t, i, where, sizeof(where));
-    if (isnan(share)) {
-        find(c, SB_VALIDITY_UNKNOWN, "",
-            "the server%s does not say how much it logged since its last "
-            "checkpoint",
-            where);
-        return;
-    }
-    c->value = fmax(share, c->value);
-    c->unit = "%";
-    if (share < DEBT_DOUBTFUL || grown(i, SB_FACT_LOG_BYTES) >= limit)
-        return;
-    find(c, SB_VALIDITY_DOUBTFUL,
-        "measure longer than the time between checkpoints",
-        "the log since the last checkpoint%s grew by %.3g MB, %.3g %% of what "
-        "forces the next one, which a longer run would include",
-        where, growth / 1e6, share);
-}
-
-static void check_debt(struct sb__listening *t)
-{
-    struct sb_check *c = sb_validity_make(
-        &t->validity->result, SB_CHECK_DEBT, SB_VALIDITY_OK);
-
-    if (!servers_said(t, c, SB_PART_DEBT))
-        return;
-    c->value = 0;
-    for (unsigned i = 0; i < t->server.ninspections; i++)
-        find_debt(t, &t->server.inspection[i], c);
-    if (!c->meaning[0])
-        snprintf(c->meaning, sizeof(c->meaning),
-            "the log since the last checkpoint grew by %.3g %% of what forces "
-            "the next one, or the run was longer than the time between them",
-            c->value);
-}
-
-static double data_bytes(const struct sb_inspection *i)
-{
-    bool counts = counts_uses(i);
-    double sum = 0;
-
-    if (isfinite(i->after.fact[SB_FACT_DATA_BYTES]))
-        return i->after.fact[SB_FACT_DATA_BYTES];
-    for (unsigned k = 0; k < i->after.ntables; k++) {
-        const struct sb_table_facts *after = &i->after.table[k].facts;
-        const struct sb_table_facts *before = sb_inspected_find(
-            &i->before, after->name);
-
-        if (after->bytes > 0 && (!before || was_used(i, counts, before)))
-            sum += after->bytes;
-    }
-    return sum;
-}
-
-static void find_cached(const struct sb__listening *t,
-    const struct sb_inspection *i, struct sb_check *c)
-{
-    double data = data_bytes(i), cache = i->after.fact[SB_FACT_CACHE_BYTES];
-    double misses = grown(i, SB_FACT_CACHE_MISSES);
-    double cold = percent(misses, grown(i, SB_FACT_CACHE_REQUESTS));
-    double memory = (double)t->a->facts.host.memory;
-    bool local = t->client.seen.peers == SB_PEERS_LOCAL || i->embedded;
-    char where[300];
-
-    at_server(t, i, where, sizeof(where));
-    if (isnan(cache) || isnan(cold)) {
-        find(c, SB_VALIDITY_UNKNOWN, "",
-            "the server%s does not say how its cache was used", where);
-        return;
-    }
-    keep_lowest(c, data > 0 ? fmin(100 * cache / data, 100) : 100, "%");
-    if (data <= cache && misses >= COLD_MIN && cold >= COLD_DOUBTFUL &&
-        !i->embedded)
-        find(c, state_of(cold, COLD_DOUBTFUL, COLD_BAD),
-            "use a longer --warmup-time",
-            "%.3g %% of the pages were not in the server's cache%s, although "
-            "the data (%.3g MB) fits into it: it was not warm",
-            cold, where, data / 1e6);
-    else if (data <= cache)
-        find(c, SB_VALIDITY_OK, "",
-            "in memory: the data (%.3g MB) fits into the cache%s (%.3g MB)",
-            data / 1e6, where, cache / 1e6);
-    else
-        find(c, SB_VALIDITY_OK, "",
-            "%.3g %% of the data (%.3g MB) fits into the cache%s (%.3g MB); "
-            "%.3g %% of the pages were found in it%s",
-            100 * cache / data, data / 1e6, where, cache / 1e6, 100 - cold,
-            local && data < memory / 2
-                ? ", others most likely in the operating system's"
-                : "");
-}
-
-static void check_cached(struct sb__listening *t)
-{
-    struct sb_check *c = sb_validity_make(
-        &t->validity->result, SB_CHECK_CACHED, SB_VALIDITY_OK);
-
-    if (!servers_said(t, c, SB_PART_CACHE) || !servers_said(t, c, SB_PART_SIZE))
-        return;
-    for (unsigned i = 0; i < t->server.ninspections; i++)
-        find_cached(t, &t->server.inspection[i], c);
-}
-
 // Machine ---------------------------------------------------------------------
 
 static void find_stolen_time(struct sb_check *c,
     const struct sb_host_state *from, const struct sb_host_state *to)
 {
-    double throttled = percent((double)(to->throttled - from->throttled),
+    double throttled = sb_check_percent(
+        (double)(to->throttled - from->throttled),
         (double)(to->periods - from->periods));
     double stolen = (double)(to->cpu.stolen - from->cpu.stolen);
     double all = (double)(to->cpu.busy - from->cpu.busy) +
                  (double)(to->cpu.idle - from->cpu.idle) + stolen;
-    double steal = percent(stolen, all);
+    double steal = sb_check_percent(stolen, all);
 
     if (throttled >= THROTTLED_DOUBTFUL)
-        find(c, state_of(throttled, THROTTLED_DOUBTFUL, THROTTLED_BAD),
+        sb_check_find(c,
+            sb_check_grade(throttled, THROTTLED_DOUBTFUL, THROTTLED_BAD),
             "raise the limit of the control group, or use fewer threads",
             "the control group's limit of processors stopped the client in "
             "%.3g %% of its periods",
             throttled);
     if (steal >= STEAL_DOUBTFUL)
-        find(c, state_of(steal, STEAL_DOUBTFUL, STEAL_BAD),
+        sb_check_find(c, sb_check_grade(steal, STEAL_DOUBTFUL, STEAL_BAD),
             "use a machine that others do not share",
             "the hypervisor gave %.3g %% of the machine's processor time to "
             "others (steal)",
             steal);
     if (to->hot > from->hot)
-        find(c, SB_VALIDITY_DOUBTFUL, "cool the machine, or limit its clock",
+        sb_check_find(c, SB_VALIDITY_DOUBTFUL,
+            "cool the machine, or limit its clock",
             "processors slowed down %" PRIu64 " times because of their "
             "temperature",
             to->hot - from->hot);
@@ -970,21 +587,22 @@ static void find_slow_settings(struct sb_check *c,
 
     for (int i = 0; slow[i]; i++) {
         if (strcmp(slow[i], to->clock) == 0)
-            find(c, SB_VALIDITY_DOUBTFUL, "use the clock source tsc",
+            sb_check_find(c, SB_VALIDITY_DOUBTFUL, "use the clock source tsc",
                 "the clock source %s takes microseconds to read", to->clock);
     }
     // Drivers that set the frequency themselves call this "powersave", too.
     if (strcmp(to->governor, "powersave") == 0 &&
         strncmp(to->frequency_driver, "intel_pstate", 12) != 0 &&
         strncmp(to->frequency_driver, "amd-pstate", 10) != 0)
-        find(c, SB_VALIDITY_DOUBTFUL, "use the governor performance",
+        sb_check_find(c, SB_VALIDITY_DOUBTFUL, "use the governor performance",
             "the governor powersave keeps processors at their lowest "
             "frequency");
     if (llabs(step) > CLOCK_STEP_NS)
-        find(c, SB_VALIDITY_DOUBTFUL, "wait until the clock is synchronized",
+        sb_check_find(c, SB_VALIDITY_DOUBTFUL,
+            "wait until the clock is synchronized",
             "the time of day was set by %.3g s", (double)step / 1e9);
     if (swapped >= SWAPPED_MIN_BYTES)
-        find(c, SB_VALIDITY_DOUBTFUL, "use less memory",
+        sb_check_find(c, SB_VALIDITY_DOUBTFUL, "use less memory",
             "the machine swapped %.3g MB", swapped / 1e6);
 }
 
@@ -999,21 +617,23 @@ static void find_others(
                   (double)sb_procstat_tick_ns();
     double all = busy + (double)(to->cpu.idle - from->cpu.idle) *
                             (double)sb_procstat_tick_ns();
-    double others = percent(busy - (double)(own_cpu_ns() - v->cpu_ns), all);
-    double resent = percent((double)(to->resent - from->resent),
+    double others = sb_check_percent(
+        busy - (double)(own_cpu_ns() - v->cpu_ns), all);
+    double resent = sb_check_percent((double)(to->resent - from->resent),
         (double)(to->segments - from->segments));
 
     // Other ranks and the command of --beside belong to the run.
     if (t->client.seen.peers == SB_PEERS_LOCAL || t->a->run.job || t->beside)
         return;
     if (others >= OTHERS_DOUBTFUL)
-        find(c, SB_VALIDITY_DOUBTFUL,
+        sb_check_find(c, SB_VALIDITY_DOUBTFUL,
             "stop other programs and containers on the client's machine",
             "other processes used %.3g %% of the machine's processor time",
             others);
     if (t->client.seen.peers == SB_PEERS_REMOTE &&
         to->resent - from->resent >= RESENT_MIN && resent >= RESENT_DOUBTFUL)
-        find(c, SB_VALIDITY_DOUBTFUL, "find out where packets are lost",
+        sb_check_find(c, SB_VALIDITY_DOUBTFUL,
+            "find out where packets are lost",
             "%.3g %% of the TCP segments of this machine were sent again",
             resent);
 }
@@ -1050,7 +670,8 @@ static double network_share(
     double queries = (double)(c->reads + c->writes + c->others);
     double median = sb_hist_snap_percentile(
         &r->snap->service, 50, r->snap->service_max);
-    double share = percent(n->min * queries / (double)c->completed, median);
+    double share = sb_check_percent(
+        n->min * queries / (double)c->completed, median);
 
     return fmin(share, 100);
 }
@@ -1129,10 +750,7 @@ static void judge(struct sb__listening *t, const struct sb_report *final)
         return;
     sb_reporters_whole(&whole, final);
     check_steady(t);
-    check_cached(t);
-    check_debt(t);
-    check_durable(t, &whole);
-    check_statistics(t);
+    sb__app_check_servers(t, &whole, &v->result);
     check_machine(t);
     check_network(t, &whole);
     check_client(t);

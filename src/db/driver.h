@@ -28,7 +28,7 @@
 // Increment it when a struct, a flag or an operation changes in this header, in
 // one that it includes or in db/sql.ffi.h: a driver that was built before is
 // then refused.
-#define SB_DRIVER_ABI 15u
+#define SB_DRIVER_ABI 16u
 
 struct sb_con;      // a connection as Lua has it (db/sql.ffi.h)
 struct sb_conn;     // the driver's own; a driver casts to its struct

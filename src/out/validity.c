@@ -2,6 +2,7 @@
 #include "out/validity.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/opts.h"
@@ -68,6 +69,60 @@ struct sb_check *sb_validity_make(
         .made = true, .state = state, .value = NAN, .unit = ""
     };
     return c;
+}
+
+enum sb_validity_state sb_check_grade(
+    double percent, double doubtful, double bad)
+{
+    if (percent >= bad)
+        return SB_VALIDITY_BAD;
+    return percent >= doubtful ? SB_VALIDITY_DOUBTFUL : SB_VALIDITY_OK;
+}
+
+// How much a state matters where several are found.
+static int rank_of(enum sb_validity_state state)
+{
+    switch (state) {
+    case SB_VALIDITY_BAD:
+        return 3;
+    case SB_VALIDITY_DOUBTFUL:
+        return 2;
+    case SB_VALIDITY_UNKNOWN:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+void sb_check_find(struct sb_check *c, enum sb_validity_state state,
+    const char *advice, const char *format, ...)
+{
+    size_t used = strlen(c->meaning);
+    va_list args;
+
+    if (rank_of(state) > rank_of(c->state) || !c->advice[0])
+        snprintf(c->advice, sizeof(c->advice), "%s", advice);
+    if (rank_of(state) > rank_of(c->state))
+        c->state = state;
+    if (used > 0)
+        used += (size_t)snprintf(
+            c->meaning + used, sizeof(c->meaning) - used, "; ");
+    if (used >= sizeof(c->meaning))
+        return;
+    va_start(args, format);
+    vsnprintf(c->meaning + used, sizeof(c->meaning) - used, format, args);
+    va_end(args);
+}
+
+void sb_check_keep_lowest(struct sb_check *c, double value, const char *unit)
+{
+    c->value = isnan(c->value) ? value : fmin(c->value, value);
+    c->unit = unit;
+}
+
+double sb_check_percent(double part, double all)
+{
+    return all > 0 || isnan(all) ? 100 * part / all : 0;
 }
 
 static bool is_known(const struct sb_check *c)

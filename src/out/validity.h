@@ -81,6 +81,19 @@ enum sb_validity_state sb_validity_named(const char *name);
 // Makes a check, in this state, without a value, meaning and advice.
 struct sb_check *sb_validity_make(
     struct sb_validity *v, enum sb_check_id id, enum sb_validity_state state);
+// Appends a finding to its meaning. The worst finding gives the check its state
+// and advice.
+__attribute__((format(printf, 4, 5))) void sb_check_find(struct sb_check *c,
+    enum sb_validity_state state, const char *advice, const char *format, ...);
+// Sets the value, or keeps the one that it has, if that is lower: of several
+// servers.
+void sb_check_keep_lowest(struct sb_check *c, double value, const char *unit);
+// OK, DOUBTFUL or BAD.
+enum sb_validity_state sb_check_grade(
+    double percent, double doubtful, double bad);
+// 0 of 0 is 0 %. NaN: unknown.
+double sb_check_percent(double part, double all);
+
 // The worst of the states that say something about the figures; OK if no check
 // has such a state.
 enum sb_validity_state sb_validity_worst(const struct sb_validity *v);

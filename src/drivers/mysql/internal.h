@@ -578,6 +578,10 @@ void sbmy_bulk_drop(struct sbmy_conn *c);
 // info.c
 extern const struct sb_info_ops sbmy_info_ops;
 
+// inspect.c: inspect() of struct sb_info_ops.
+int sbmy_inspect(
+    struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err);
+
 // conn.c
 extern const struct sb_generic_ops sbmy_generic_ops;
 

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The checks of a run's figures that rest on what its servers said about
+// themselves before and after it. docs/internals/validity.md has the rules.
+#include <math.h>
+#include <string.h>
+
+#include "app/app.h"
+#include "out/validity.h"
+
+#define CHANGED_DOUBTFUL 10   // percent of a table
+#define TABLE_MIN        1000 // rows: the planner's guess does for fewer
+#define COLD_DOUBTFUL    1    // percent of the requests of a cache
+#define COLD_BAD         10
+#define COLD_MIN         100 // pages
+#define DEBT_DOUBTFUL    10  // percent of the log between two checkpoints
+
+// Whether all servers have said what belongs to a part; otherwise the check is
+// made, as unknown or n/a.
+static bool servers_said(const struct sb__listening *t, struct sb_check *c,
+    enum sb_inspect_part part)
+{
+    c->state = SB_VALIDITY_NOT_APPLICABLE;
+    if (!sb_drivers_used(t->a->drivers)) {
+        snprintf(c->meaning, sizeof(c->meaning), "no database was used");
+        return false;
+    }
+    if (t->server.ninspections == 0) {
+        c->state = SB_VALIDITY_UNKNOWN;
+        snprintf(c->meaning, sizeof(c->meaning), "no server was asked");
+        return false;
+    }
+    for (unsigned i = 0; i < t->server.ninspections; i++) {
+        const struct sb_inspection *n = &t->server.inspection[i];
+
+        if (n->before.known[part] && n->after.known[part])
+            continue;
+        if (!n->before.asked || !n->after.asked) {
+            c->state = SB_VALIDITY_UNKNOWN;
+            snprintf(c->meaning, sizeof(c->meaning), "%s did not answer",
+                n->address[0] ? n->address : "the server");
+        } else if (n->before.why[part][0] || n->after.why[part][0]) {
+            c->state = SB_VALIDITY_UNKNOWN;
+            snprintf(c->meaning, sizeof(c->meaning), "%s",
+                n->before.why[part][0] ? n->before.why[part]
+                                       : n->after.why[part]);
+        } else {
+            c->state = SB_VALIDITY_UNKNOWN;
+            snprintf(c->meaning, sizeof(c->meaning),
+                "the %s driver cannot report this", n->driver);
+        }
+        return false;
+    }
+    c->state = SB_VALIDITY_OK;
+    return true;
+}
+
+// How much a total has grown; NaN: unknown.
+static double grown(const struct sb_inspection *i, enum sb_fact_id id)
+{
+    return i->after.fact[id] - i->before.fact[id];
+}
+
+// Whether the server counts uses of tables: one of them was used more often.
+static bool counts_uses(const struct sb_inspection *i)
+{
+    bool counts = false;
+
+    for (unsigned k = 0; k < i->after.ntables && !counts; k++) {
+        const struct sb_table_facts *after = &i->after.table[k].facts;
+        const struct sb_table_facts *before = sb_inspected_find(
+            &i->before, after->name);
+
+        counts = before && after->uses > before->uses;
+    }
+    return counts;
+}
+
+// Whether a table was used during the run, as far as the server counts that.
+static bool was_used(const struct sb_inspection *i, bool counts,
+    const struct sb_table_facts *before)
+{
+    const struct sb_table_facts *after = sb_inspected_find(
+        &i->after, before->name);
+
+    return !counts || !after || !(after->uses <= before->uses);
+}
+
+// " at HOST" if there are several servers.
+static const char *at_server(const struct sb__listening *t,
+    const struct sb_inspection *i, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (t->server.ninspections > 1)
+        snprintf(out, size, " at %s", i->address);
+    return out;
+}
+
+// " and 7 other tables"
+static const char *and_others(unsigned n, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (n > 1)
+        snprintf(out, size, " and %u other table%s", n - 1, n > 2 ? "s" : "");
+    return out;
+}
+
+static void find_statistics(const struct sb__listening *t,
+    const struct sb_inspection *i, struct sb_check *c)
+{
+    static const char advice[] = "analyze the tables after prepare";
+    const char *never = "", *changed = "";
+    unsigned nnever = 0, nchanged = 0, unknown = 0;
+    bool counts = counts_uses(i);
+    char where[300], others[60];
+    double most = 0;
+
+    for (unsigned k = 0; k < i->before.ntables; k++) {
+        const struct sb_table_facts *f = &i->before.table[k].facts;
+        double share = sb_check_percent(f->changed, f->rows);
+
+        if (!(f->rows >= TABLE_MIN) || !was_used(i, counts, f))
+            continue;
+        unknown += isnan(f->analyzed);
+        if (f->analyzed == 0 && nnever++ == 0)
+            never = f->name;
+        if (f->analyzed == 0 || !(share >= CHANGED_DOUBTFUL))
+            continue;
+        if (nchanged++ == 0 || share > most) {
+            changed = f->name;
+            most = share;
+        }
+    }
+    at_server(t, i, where, sizeof(where));
+    if (unknown > 0)
+        sb_check_find(c, SB_VALIDITY_UNKNOWN, "",
+            "the server%s does not say whether %u table%s analyzed", where,
+            unknown, unknown > 1 ? "s were" : " was");
+    if (nnever > 0)
+        sb_check_find(c, SB_VALIDITY_DOUBTFUL, advice,
+            "%.60s%s%s had not been analyzed when the run began: plans rest "
+            "on guesses",
+            never, and_others(nnever, others, sizeof(others)), where);
+    if (nchanged > 0)
+        sb_check_find(c, SB_VALIDITY_DOUBTFUL, advice,
+            "%.60s%s%s had changed by %s%.3g %% since the last analysis",
+            changed, and_others(nchanged, others, sizeof(others)), where,
+            nchanged > 1 ? "up to " : "", most);
+}
+
+static void check_statistics(
+    const struct sb__listening *t, struct sb_validity *v)
+{
+    struct sb_check *c = sb_validity_make(
+        v, SB_CHECK_STATISTICS, SB_VALIDITY_OK);
+
+    if (!servers_said(t, c, SB_PART_STATISTICS))
+        return;
+    for (unsigned i = 0; i < t->server.ninspections; i++)
+        find_statistics(t, &t->server.inspection[i], c);
+    if (!c->meaning[0])
+        snprintf(c->meaning, sizeof(c->meaning),
+            "the planner had statistics of the tables");
+}
+
+// A server that flushes commits together, or writes past the operating system's
+// cache, flushes less often than it commits; one that has written log and never
+// flushed it does not keep what it says.
+static void find_durability(const struct sb__listening *t,
+    const struct sb_inspection *i, struct sb_check *c)
+{
+    double seconds = (double)(i->after.ns - i->before.ns) / 1e9;
+    double flushes = grown(i, SB_FACT_LOG_FLUSHES);
+    double bytes = grown(i, SB_FACT_LOG_BYTES);
+    char where[300];
+
+    at_server(t, i, where, sizeof(where));
+    if (i->before.undurable[0]) {
+        sb_check_find(c, SB_VALIDITY_DOUBTFUL,
+            "compare with durable settings only if the loss of commits is "
+            "acceptable",
+            "commits did not wait for the device%s: %s", where,
+            i->before.undurable);
+        return;
+    }
+    // Less than before after a restart.
+    if (bytes > 0 && flushes == 0) {
+        sb_check_find(c, SB_VALIDITY_BAD,
+            "find out why the server does not flush its log",
+            "the server%s wrote %.3g MB of log and never flushed it", where,
+            bytes / 1e6);
+        return;
+    }
+    if (flushes > 0 && seconds > 0)
+        sb_check_keep_lowest(c, flushes / seconds, "flushes/s");
+}
+
+static void check_durable(const struct sb__listening *t, struct sb_validity *v,
+    const struct sb_report *r)
+{
+    struct sb_check *c = sb_validity_make(v, SB_CHECK_DURABLE, SB_VALIDITY_OK);
+
+    if (!servers_said(t, c, SB_PART_DURABILITY))
+        return;
+    if (r->snap->c.writes == 0) {
+        c->state = SB_VALIDITY_NOT_APPLICABLE;
+        snprintf(c->meaning, sizeof(c->meaning), "the run changed nothing");
+        return;
+    }
+    for (unsigned i = 0; i < t->server.ninspections; i++)
+        find_durability(t, &t->server.inspection[i], c);
+    if (c->meaning[0])
+        return;
+    if (c->value > 0)
+        snprintf(c->meaning, sizeof(c->meaning),
+            "commits waited for the device; the log was flushed %.4g times per "
+            "second",
+            c->value);
+    else
+        snprintf(c->meaning, sizeof(c->meaning),
+            "the settings let commits wait for the device");
+}
+
+// Work that the server put off: what it logged and has not written to its
+// tables. A run that covers checkpoints has their work, too.
+static void find_debt(const struct sb__listening *t,
+    const struct sb_inspection *i, struct sb_check *c)
+{
+    double limit = i->after.fact[SB_FACT_LOG_LIMIT];
+    double growth = grown(i, SB_FACT_LOG_DEBT);
+    double share = sb_check_percent(growth, limit);
+    char where[300];
+
+    at_server(t, i, where, sizeof(where));
+    if (isnan(share)) {
+        sb_check_find(c, SB_VALIDITY_UNKNOWN, "",
+            "the server%s does not say how much it logged since its last "
+            "checkpoint",
+            where);
+        return;
+    }
+    c->value = fmax(share, c->value);
+    c->unit = "%";
+    if (share < DEBT_DOUBTFUL || grown(i, SB_FACT_LOG_BYTES) >= limit)
+        return;
+    sb_check_find(c, SB_VALIDITY_DOUBTFUL,
+        "measure longer than the time between checkpoints",
+        "the log since the last checkpoint%s grew by %.3g MB, %.3g %% of what "
+        "forces the next one, which a longer run would include",
+        where, growth / 1e6, share);
+}
+
+static void check_debt(const struct sb__listening *t, struct sb_validity *v)
+{
+    struct sb_check *c = sb_validity_make(v, SB_CHECK_DEBT, SB_VALIDITY_OK);
+
+    if (!servers_said(t, c, SB_PART_DEBT))
+        return;
+    c->value = 0;
+    for (unsigned i = 0; i < t->server.ninspections; i++)
+        find_debt(t, &t->server.inspection[i], c);
+    if (!c->meaning[0])
+        snprintf(c->meaning, sizeof(c->meaning),
+            "the log since the last checkpoint grew by %.3g %% of what forces "
+            "the next one, or the run was longer than the time between them",
+            c->value);
+}
+
+static double data_bytes(const struct sb_inspection *i)
+{
+    bool counts = counts_uses(i);
+    double sum = 0;
+
+    if (isfinite(i->after.fact[SB_FACT_DATA_BYTES]))
+        return i->after.fact[SB_FACT_DATA_BYTES];
+    for (unsigned k = 0; k < i->after.ntables; k++) {
+        const struct sb_table_facts *after = &i->after.table[k].facts;
+        const struct sb_table_facts *before = sb_inspected_find(
+            &i->before, after->name);
+
+        if (after->bytes > 0 && (!before || was_used(i, counts, before)))
+            sum += after->bytes;
+    }
+    return sum;
+}
+
+static void find_cached(const struct sb__listening *t,
+    const struct sb_inspection *i, struct sb_check *c)
+{
+    double data = data_bytes(i), cache = i->after.fact[SB_FACT_CACHE_BYTES];
+    double misses = grown(i, SB_FACT_CACHE_MISSES);
+    double cold = sb_check_percent(misses, grown(i, SB_FACT_CACHE_REQUESTS));
+    double memory = (double)t->a->facts.host.memory;
+    bool local = t->client.seen.peers == SB_PEERS_LOCAL || i->embedded;
+    char where[300];
+
+    at_server(t, i, where, sizeof(where));
+    if (isnan(cache) || isnan(cold)) {
+        sb_check_find(c, SB_VALIDITY_UNKNOWN, "",
+            "the server%s does not say how its cache was used", where);
+        return;
+    }
+    sb_check_keep_lowest(
+        c, data > 0 ? fmin(100 * cache / data, 100) : 100, "%");
+    if (data <= cache && misses >= COLD_MIN && cold >= COLD_DOUBTFUL &&
+        !i->embedded)
+        sb_check_find(c, sb_check_grade(cold, COLD_DOUBTFUL, COLD_BAD),
+            "use a longer --warmup-time",
+            "%.3g %% of the pages were not in the server's cache%s, although "
+            "the data (%.3g MB) fits into it: it was not warm",
+            cold, where, data / 1e6);
+    else if (data <= cache)
+        sb_check_find(c, SB_VALIDITY_OK, "",
+            "in memory: the data (%.3g MB) fits into the cache%s (%.3g MB)",
+            data / 1e6, where, cache / 1e6);
+    else
+        sb_check_find(c, SB_VALIDITY_OK, "",
+            "%.3g %% of the data (%.3g MB) fits into the cache%s (%.3g MB); "
+            "%.3g %% of the pages were found in it%s",
+            100 * cache / data, data / 1e6, where, cache / 1e6, 100 - cold,
+            local && data < memory / 2
+                ? ", others most likely in the operating system's"
+                : "");
+}
+
+static void check_cached(const struct sb__listening *t, struct sb_validity *v)
+{
+    struct sb_check *c = sb_validity_make(v, SB_CHECK_CACHED, SB_VALIDITY_OK);
+
+    if (!servers_said(t, c, SB_PART_CACHE) || !servers_said(t, c, SB_PART_SIZE))
+        return;
+    for (unsigned i = 0; i < t->server.ninspections; i++)
+        find_cached(t, &t->server.inspection[i], c);
+}
+
+void sb__app_check_servers(const struct sb__listening *t,
+    const struct sb_report *whole, struct sb_validity *v)
+{
+    check_cached(t, v);
+    check_debt(t, v);
+    check_durable(t, v, whole);
+    check_statistics(t, v);
+}

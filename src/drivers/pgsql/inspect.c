@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a server says about itself, by the standard names of db/driver.h.
+#include <math.h>
+#include <stdlib.h>
+
+#include "drivers/pgsql/internal.h"
+
+static double number_of(const PGresult *r, int row, int column)
+{
+    const char *text = pgsql_cell(r, row, column);
+
+    return text ? strtod(text, NULL) : NAN;
+}
+
+// A question whose answers belong to some parts.
+struct question {
+    const char *source, *sql;
+    int since, before; // major versions of the server; 0: all
+    unsigned parts;    // 1u << enum sb_inspect_part
+    int columns;
+    int (*take)(const PGresult *r, const struct sb_inspect_sink *to);
+};
+
+static int take_cache(const PGresult *r, const struct sb_inspect_sink *to)
+{
+    int rc = to->fact(to->arg, SB_FACT_CACHE_BYTES, number_of(r, 0, 0));
+
+    if (rc == 0)
+        rc = to->fact(to->arg, SB_FACT_CACHE_REQUESTS, number_of(r, 0, 1));
+    return rc ? rc
+              : to->fact(to->arg, SB_FACT_CACHE_MISSES, number_of(r, 0, 2));
+}
+
+static int take_tables(const PGresult *r, const struct sb_inspect_sink *to)
+{
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < PQntuples(r); i++) {
+        const char *name = pgsql_cell(r, i, 0);
+        const struct sb_table_facts t = { .name = name,
+            .rows = number_of(r, i, 1),
+            .bytes = number_of(r, i, 2),
+            .changed = number_of(r, i, 3),
+            .analyzed = number_of(r, i, 4),
+            .uses = number_of(r, i, 5) };
+
+        if (name)
+            rc = to->table(to->arg, &t);
+    }
+    return rc;
+}
+
+static int take_undurable(const PGresult *r, const struct sb_inspect_sink *to)
+{
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < PQntuples(r); i++) {
+        const char *setting = pgsql_cell(r, i, 0);
+
+        if (setting)
+            rc = to->undurable(to->arg, setting);
+    }
+    return rc;
+}
+
+// The third column is a method of writing that counts no flushes, or NULL.
+static int take_log(const PGresult *r, const struct sb_inspect_sink *to)
+{
+    const char *method = pgsql_cell(r, 0, 2);
+    int rc = to->fact(to->arg, SB_FACT_LOG_BYTES, number_of(r, 0, 0));
+
+    if (rc == 0 && !method)
+        rc = to->fact(to->arg, SB_FACT_LOG_FLUSHES, number_of(r, 0, 1));
+    return rc;
+}
+
+static int take_debt(const PGresult *r, const struct sb_inspect_sink *to)
+{
+    int rc = to->fact(to->arg, SB_FACT_LOG_DEBT, number_of(r, 0, 0));
+
+    return rc ? rc : to->fact(to->arg, SB_FACT_LOG_LIMIT, number_of(r, 0, 1));
+}
+
+#define NOT_COUNTED                                                        \
+    "(SELECT setting FROM pg_settings WHERE name = 'wal_sync_method' AND " \
+    "setting LIKE 'open%')"
+
+static const struct question questions[] = {
+    { "pg_stat_database",
+        "SELECT (SELECT setting::bigint FROM pg_settings WHERE name = "
+        "'shared_buffers') * current_setting('block_size')::bigint, "
+        "blks_hit + blks_read, blks_read FROM pg_stat_database WHERE datname = "
+        "current_database()",
+        0, 0, 1u << SB_PART_CACHE, 3, take_cache },
+    // The largest ones first: the core keeps some of them only. Sizes need a
+    // lock, for which this statement does not wait long.
+    { "pg_stat_user_tables",
+        "WITH t AS MATERIALIZED (SELECT set_config('lock_timeout', '1000', "
+        "true)) SELECT CASE s.schemaname WHEN 'public' THEN '' ELSE "
+        "s.schemaname || '.' END || s.relname, s.n_live_tup, "
+        "pg_total_relation_size(s.relid), "
+        "s.n_mod_since_analyze, (s.last_analyze IS NOT NULL OR "
+        "s.last_autoanalyze IS NOT NULL OR EXISTS (SELECT FROM pg_stats p "
+        "WHERE p.schemaname = s.schemaname AND p.tablename = s.relname))::int, "
+        "coalesce(s.seq_scan, 0) + coalesce(s.idx_scan, 0) + s.n_tup_ins + "
+        "s.n_tup_upd + s.n_tup_del FROM t, pg_stat_user_tables s "
+        "ORDER BY 3 DESC NULLS LAST LIMIT 1000",
+        12, 0, 1u << SB_PART_SIZE | 1u << SB_PART_STATISTICS, 6, take_tables },
+    { "pg_settings",
+        "SELECT name || '=' || setting FROM pg_settings WHERE name IN ('fsync',"
+        " 'synchronous_commit') AND setting = 'off' ORDER BY name",
+        0, 0, 1u << SB_PART_DURABILITY, 1, take_undurable },
+    { "pg_stat_wal",
+        "SELECT wal_bytes, wal_sync, " NOT_COUNTED " FROM pg_stat_wal", 14, 18,
+        1u << SB_PART_LOG, 3, take_log },
+    { "pg_stat_io",
+        "SELECT (SELECT wal_bytes FROM pg_stat_wal), sum(fsyncs), " NOT_COUNTED
+        " FROM pg_stat_io WHERE object = 'wal'",
+        18, 0, 1u << SB_PART_LOG, 3, take_log },
+    // The distance between checkpoints that keeps the log below max_wal_size.
+    { "pg_control_checkpoint()",
+        "SELECT pg_current_wal_insert_lsn() - redo_lsn, (SELECT "
+        "setting::float8 * 1024 * 1024 FROM pg_settings WHERE name = "
+        "'max_wal_size') / (1 + "
+        "current_setting('checkpoint_completion_target')::float8) "
+        "FROM pg_control_checkpoint()",
+        10, 0, 1u << SB_PART_DEBT, 2, take_debt },
+};
+
+static int answer(struct pgsql_conn *c, const struct question *q,
+    const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    int rc = pgsql_run(c, q->sql, err);
+    const PGresult *r = rc ? NULL : pgsql_answer(c, 0, q->columns, err);
+    const struct sb_err *why = r ? NULL : err;
+    // Other errors are those of the connection.
+    bool refused = rc == SB_EQUERY || rc == SB_ERESTART || rc == SB_EIGNORE;
+
+    if (rc == 0 && r)
+        rc = q->take(r, to);
+    for (int i = 0; (rc == 0 || refused) && i < SB_PARTS; i++) {
+        if (q->parts >> i & 1)
+            to->part(to->arg, (enum sb_inspect_part)i, q->source, why);
+    }
+    pgsql_clear(c);
+    return refused ? 0 : rc;
+}
+
+int pgsql_inspect(
+    struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    int version = PQserverVersion(c->db) / 10000, rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof(questions) / sizeof(questions[0]);
+         i++) {
+        const struct question *q = &questions[i];
+
+        if (version >= q->since && (!q->before || version < q->before) &&
+            (to->parts & q->parts))
+            rc = answer(c, q, to, err);
+    }
+    return rc;
+}
