@@ -6,6 +6,8 @@
 #include "base/near.h"
 #include "base/opts.h"
 #include "db/internal.h"
+#include "db/op.h"
+#include "db/texts.h"
 #include "loop/helper.h"
 #include "loop/io.h"
 
@@ -59,6 +61,7 @@ void sb_drivers_free(struct sb_drivers *d)
         db_free(db);
     }
     sb__idle_done(d);
+    sb__texts_free(d->texts);
     pthread_mutex_destroy(&d->lock);
     pthread_mutex_destroy(&d->feed_lock);
     sb__slots_done(&d->slots);
@@ -72,6 +75,27 @@ static struct sb_db *db_find(const struct sb_drivers *d, const char *name)
     while (db && strcmp(db->drv->name, name) != 0)
         db = db->next;
     return db;
+}
+
+void sb_drivers_keep_texts(struct sb_drivers *d)
+{
+    if (!d->texts)
+        d->texts = sb__texts_new();
+}
+
+const char *sb_drivers_operation(
+    struct sb_drivers *d, const char *driver, const char *sql, size_t len)
+{
+    const struct sb_db *db = db_find(d, driver);
+
+    return db ? sb__texts_find(
+                    d->texts, sql, len, db->drv->scan, sb__op_word(sql, len))
+              : NULL;
+}
+
+bool sb_drivers_prepared(struct sb_drivers *d, const char *operation)
+{
+    return sb__texts_prepared(d->texts, operation);
 }
 
 static int db_options(

@@ -51,6 +51,7 @@ struct sb_drivers {
     struct sb_db *dbs;         // in order of loading
     struct sb_db *fallback;    // for users who chose none; NULL: not needed yet
     struct sb__idle *idle;     // unloaded drivers, see sb_drivers_idle()
+    struct sb__texts *texts;   // of operations; NULL: not kept
     bool noticed;              // the chosen default driver was logged
     _Atomic bool used;
     _Atomic bool used_sql;        // by a driver of an SQL database

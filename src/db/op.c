@@ -7,6 +7,9 @@
 #include <strings.h>
 
 #include "base/escape.h"
+#include "base/likely.h"
+#include "db/internal.h"
+#include "db/texts.h"
 #include "kit/hash.h"
 
 #define BUCKETS 64
@@ -118,9 +121,25 @@ static int op_of_keyword(struct sb_db_ctx *ctx, int k)
     return sb__op_cached(ctx, &ctx->op[k], keywords[k].word, keywords[k].kind);
 }
 
+int sb__op_word(const char *sql, size_t len)
+{
+    return keyword(sql, len);
+}
+
 int sb__op_of_text(struct sb_db_ctx *ctx, const char *sql, size_t len)
 {
-    return *ctx->rec ? op_of_keyword(ctx, keyword(sql, len)) : -1;
+    struct sb_rec *rec = *ctx->rec;
+    int k, number;
+    bool first;
+
+    if (!rec)
+        return -1;
+    k = keyword(sql, len);
+    first = !ctx->op[k].stats;
+    number = op_of_keyword(ctx, k);
+    if (SB_UNLIKELY(first) && ctx->drivers)
+        sb__texts_add_word(ctx->drivers->texts, rec->stats->op[number].name, k);
+    return number;
 }
 
 int sb__op_of_prepare(struct sb_db_ctx *ctx)

@@ -19,6 +19,9 @@ int sb__op_of_name(
     struct sb_db_ctx *ctx, const char *name, enum sb_op_kind kind);
 void sb__op_names_free(struct sb_db_ctx *ctx);
 enum sb_op_kind sb__op_kind(const char *sql, size_t len);
+// The number of the first word of sql among those that have operations; 0: any
+// other word.
+int sb__op_word(const char *sql, size_t len);
 // The operations for the first word of sql, for the results after a statement's
 // first one, for preparing, reconnecting and connecting; -1: nothing is
 // recorded.

@@ -8,6 +8,7 @@
 
 #include "db/op.h"
 #include "db/sql/sql.h"
+#include "db/texts.h"
 #include "kit/sqlscan.h"
 
 // Parameters, which may outlive the statement that they were created for -----
@@ -652,6 +653,19 @@ static void collect(struct sb_stmt_handle *st, int op)
     sb__pipe_add(c, prepared ? st : NULL, &item, op);
 }
 
+// The operation of its executions. Notes its text when it is first executed.
+static inline int op_of(struct sb_stmt_handle *st)
+{
+    struct sb_db_ctx *ctx = st->ctx;
+    bool first = !st->op.stats;
+    int op = sb__op_cached(ctx, &st->op, st->op_name, st->kind);
+
+    if (SB_UNLIKELY(first) && op >= 0 && ctx->drivers)
+        sb__texts_add(ctx->drivers->texts, st->op.stats->op[op].name, st->sql,
+            st->len, st->child.con->drv->scan);
+    return op;
+}
+
 struct sb_rs *sb_stmt_execute(struct sb_stmt_handle *st)
 {
     struct sb_con_priv *c = st->child.con;
@@ -669,7 +683,7 @@ struct sb_rs *sb_stmt_execute(struct sb_stmt_handle *st)
     }
     if (make_ready(st))
         return NULL;
-    op = sb__op_cached(c->ctx, &st->op, st->op_name, st->kind);
+    op = op_of(st);
     if (SB_UNLIKELY(c->pipe.state == SB__PIPE_OPEN)) {
         collect(st, op);
         return NULL;
@@ -690,7 +704,7 @@ int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value)
 {
     if (st->nbound > 0)
         memcpy(st->value, value, st->nbound * sizeof(*value));
-    return execute(st, sb__op_cached(st->ctx, &st->op, st->op_name, st->kind));
+    return execute(st, op_of(st));
 }
 
 static void detach(struct sb_stmt_handle *st)
