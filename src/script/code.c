@@ -13,6 +13,7 @@
 
 #include "kit/buf.h"
 #include "base/files.h"
+#include "base/sha256.h"
 #include "kit/limits.h"
 #include "script/embed.h"
 #include "script/script_private.h"
@@ -32,6 +33,7 @@ struct sb__code {
     struct timespec mtime;
     dev_t dev;
     ino_t ino;
+    char sha256[SB_SHA256_TEXT]; // of the file; "" for text
     struct sb_buf code;
 };
 
@@ -136,7 +138,7 @@ static bool has_name(const struct sb__codes *c, const struct sb__code *code)
 // Keeps the bytecode of the function on the stack top and returns it. NULL is
 // not a failure: the next state parses again.
 static const struct sb__code *keep_code(struct sb__codes *c, lua_State *L,
-    const char *key, const struct stat *st, bool strip)
+    const char *key, const struct stat *st, const char *sha256, bool strip)
 {
     struct sb__code *code = calloc(1, sizeof(*code));
 
@@ -146,6 +148,7 @@ static const struct sb__code *keep_code(struct sb__codes *c, lua_State *L,
     code->mtime = st->st_mtim;
     code->dev = st->st_dev;
     code->ino = st->st_ino;
+    snprintf(code->sha256, sizeof(code->sha256), "%s", sha256);
     code->key = strdup(key);
     if (!code->key || dump(L, &code->code, strip) || code->code.failed) {
         sb_buf_done(&code->code);
@@ -228,6 +231,27 @@ bool sb__codes_all_files(struct sb__codes *c,
     return true;
 }
 
+void sb__codes_each_file(struct sb__codes *c,
+    void (*visit)(void *arg, const char *path, const char *sha256), void *arg)
+{
+    const struct sb__code *first, *code;
+    unsigned n = 0;
+
+    pthread_mutex_lock(&c->lock);
+    first = c->first;
+    pthread_mutex_unlock(&c->lock);
+    for (code = first; code; code = code->next)
+        n++;
+    // The last one is the first in the list.
+    while (n-- > 0) {
+        code = first;
+        for (unsigned i = 0; i < n; i++)
+            code = code->next;
+        if (code->sha256[0])
+            visit(arg, code->key, code->sha256);
+    }
+}
+
 int sb__codes_push_files(struct sb__codes *c, lua_State *L)
 {
     int n = 0;
@@ -257,6 +281,7 @@ static int load_code(
 struct chunk {
     int fd;
     int failed; // the error number of read(), or 0
+    struct sb_sha256 sum;
     char data[4096];
 };
 
@@ -271,6 +296,7 @@ static const char *read_chunk(lua_State *L, void *arg, size_t *size)
     } while (n < 0 && errno == EINTR);
     c->failed = n < 0 ? errno : 0;
     *size = n > 0 ? (size_t)n : 0;
+    sb_sha256_add(&c->sum, c->data, *size);
     return n > 0 ? c->data : NULL;
 }
 
@@ -289,16 +315,19 @@ static int no_file(lua_State *L, const char *verb, const char *path, int number)
 
 // Loads the file `copy`. A relative path starts at the folder `dir`. Messages
 // contain the name `path`.
-static int load_file(lua_State *L, int dir, const char *path, const char *copy)
+static int load_file(lua_State *L, int dir, const char *path, const char *copy,
+    char sha256[SB_SHA256_TEXT])
 {
     struct chunk c = { .fd = openat(dir, copy, O_RDONLY | O_CLOEXEC) };
 
+    sb_sha256_init(&c.sum);
     if (c.fd < 0)
         return no_file(L, "open", path, errno);
     lua_pushfstring(L, "@%s", path);
     int rc = lua_load(L, read_chunk, &c, lua_tostring(L, -1));
     lua_remove(L, -2);
     close(c.fd);
+    sb_sha256_text(&c.sum, sha256);
     if (!c.failed)
         return rc;
     lua_pop(L, 1);
@@ -308,7 +337,7 @@ static int load_file(lua_State *L, int dir, const char *path, const char *copy)
 int sb__codes_file(struct sb__codes *c, lua_State *L, int dir, const char *path)
 {
     const struct sb__code *code;
-    char room[SB_FILE_PATH];
+    char room[SB_FILE_PATH], sha256[SB_SHA256_TEXT];
     const char *copy = sb_file_path(path, room);
     struct stat st;
     int rc;
@@ -318,10 +347,10 @@ int sb__codes_file(struct sb__codes *c, lua_State *L, int dir, const char *path)
     code = lookup(c, path, &st);
     if (code)
         return load_code(L, code, path);
-    rc = load_file(L, dir, path, copy);
+    rc = load_file(L, dir, path, copy, sha256);
     if (rc)
         return rc;
-    code = keep_code(c, L, path, &st, false);
+    code = keep_code(c, L, path, &st, sha256, false);
     if (code)
         set_code(L, code);
     return 0;
@@ -339,7 +368,7 @@ static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
     rc = luaL_loadbuffer(L, text, len, chunk);
     if (rc)
         return rc;
-    code = keep_code(c, L, chunk, &none, strip);
+    code = keep_code(c, L, chunk, &none, "", strip);
     if (!code)
         return 0;
     if (!strip) {

@@ -287,6 +287,12 @@ bool sb_script_blocks(struct sb_script *s, char *what, size_t size)
     return what[0] != '\0';
 }
 
+void sb_script_each_file(struct sb_script *s,
+    void (*visit)(void *arg, const char *path, const char *sha256), void *arg)
+{
+    sb__codes_each_file(&s->codes, visit, arg);
+}
+
 bool sb_script_from_stdin(const struct sb_script *s)
 {
     return s->from_stdin;

@@ -73,6 +73,9 @@ int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name);
 // Pushes the paths of the files that were parsed; returns their number. Before
 // users have states.
 int sb__codes_push_files(struct sb__codes *c, lua_State *L);
+// Visits them in the order in which they were loaded. Any thread.
+void sb__codes_each_file(struct sb__codes *c,
+    void (*visit)(void *arg, const char *path, const char *sha256), void *arg);
 // Whether is() returns true for all of them.
 bool sb__codes_all_files(struct sb__codes *c,
     bool (*is)(const char *path, const void *arg), const void *arg);
