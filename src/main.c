@@ -247,6 +247,8 @@ static int load_and_perform(
         return sb_app_workload_help(a);
     if (role == SB_SWEEP_CHECK)
         return sb_app_sweep_check(a);
+    if (a->setup.role == SB_SETUP_OF_RERUN && sb_app_rerun_check(a, err))
+        return fail_usage(a, err);
     if (only_shows(a))
         return show(a, err);
     if (a->o.print_config) {
@@ -303,6 +305,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
 static void clean_up(struct sb_app *a)
 {
     sb_app_sweep_done(a);
+    sb_app_rerun_done(a);
     sb_asserts_done(&a->asserts);
     sb_asserts_done(&a->rate_limits);
     sb_script_free(a->script);
@@ -343,6 +346,7 @@ __attribute__((noinline)) static int run_program(int argc, char **argv)
     } else {
         sb_run_guard_main();
         status = show_or_perform(&a, &err);
+        status = sb_app_rerun_end(&a, status);
     }
     if (sb_app_flush_output(&err)) {
         report_error(&a, &err);

@@ -53,6 +53,7 @@ enum sb_app_setup_role {
     SB_SETUP_OF_RANK,  // a rank of a job; also a process with its own settings
     SB_SETUP_OF_RUN,   // a run of a sweep, or a command before or after it
     SB_SETUP_OF_CHECK, // loads the test and checks the options of a sweep
+    SB_SETUP_OF_RERUN, // repeats the run of a result file
 };
 
 struct sb_app_setup {
@@ -73,6 +74,8 @@ struct sb_app_setup {
     char *script;  // from the standard input of the sweep, or NULL
     size_t script_len;
     int answer; // where a check writes its result
+    // Of a run that is repeated: its result file, and the new one.
+    char *rerun, *result;
 };
 
 struct sb_app {
@@ -99,6 +102,7 @@ struct sb_app {
     struct sb_buf settings;          // what the user gave, for other processes
     struct sb_app_setup setup;       // from another process, otherwise {0}
     struct sb_app_sweep *sweep;      // NULL: not part of a sweep
+    struct sb_app_rerun *rerun;      // NULL: no run is repeated
     const struct sb_cmd *cmd;        // on result files; NULL: another command
     struct sb_text text;
     struct sb_reporters reporters;
@@ -233,6 +237,17 @@ int sb_app_job_end(struct sb_app *a, int status);
 // app/setup.c. Keeps what other processes need of arguments and environment,
 // before secrets are hidden. 0 or SB_ENOMEM.
 int sb_app_setup_keep(struct sb_app *a, struct sb_err *err);
+// Returns a copy of the arguments that were kept, *argc of them, which the
+// caller frees. SB_ENOMEM.
+int sb_app_setup_given(
+    const struct sb_app *a, char ***argv, size_t *argc, struct sb_err *err);
+// Keeps these arguments instead, and of the environment only the variables that
+// are not options. SB_ENOMEM.
+int sb_app_setup_replace(
+    struct sb_app *a, char *const *argv, size_t argc, struct sb_err *err);
+// Returns a file in memory, which no list of processes shows, for the standard
+// input of another process; -1: SB_ESYS.
+int sb_app_setup_file(const struct sb_buf *b, struct sb_err *err);
 // Appends a setup with what was kept.
 void sb_app_setup_put(
     const struct sb_app *a, const struct sb_app_setup *s, struct sb_buf *b);
@@ -266,11 +281,29 @@ int sb_app_sweep_check(struct sb_app *a);
 int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err);
 void sb_app_sweep_done(struct sb_app *a);
 
+// app/rerun.c. sysbench rerun FILE: reads the result file and executes the
+// program again, with the settings of its run. Returns the exit status if that
+// fails.
+extern const struct sb_cmd sb_app_rerun_cmd;
+int sb_app_rerun(struct sb_app *a);
+// In the process that repeats the run, after its test was loaded: checks that
+// the scripts are those of the run. SB_EUSAGE if one has changed, or the error
+// of the result file.
+int sb_app_rerun_check(struct sb_app *a, struct sb_err *err);
+// The new run has ended with this status: compares both. Returns the exit
+// status.
+int sb_app_rerun_end(struct sb_app *a, int status);
+void sb_app_rerun_done(struct sb_app *a);
+
 // app/load.c. Fills what all scripts can use.
 void sb_app_script_env(struct sb_app *a, struct sb_script_env *env);
 // Loads a script with its options; env: of sb_app_script_env(). 0 or SB_E*.
 int sb_app_load_script(struct sb_app *a, struct sb_script **out,
     const struct sb_script_env *env, const char *name, struct sb_err *err);
+
+// app/load.c. Visits the files with Lua code that the test has loaded so far.
+void sb_app_each_file(const void *app,
+    void (*visit)(void *arg, const char *path, const char *sha256), void *arg);
 
 // app/load.c. Parses --mix into a->run.mix, unless the name of a test is given.
 // Called before config files are applied. 0 or SB_E*.
@@ -355,7 +388,7 @@ struct sb__app_listener {
 
 extern const struct sb__app_listener sb__app_server_listener,
     sb__app_client_listener, sb__app_ranks_listener, sb__app_beside_listener,
-    sb__app_validity_listener;
+    sb__app_validity_listener, sb__app_rerun_listener;
 
 // app/stdio.c. True if only scripts write to stdout: below --verbosity=3, or
 // --report=none.
@@ -401,6 +434,10 @@ bool sb__app_has_progress(const struct sb_app *a);
 // Prints "Initializing worker threads...".
 void sb__app_print_initializing(const struct sb_app *a);
 
+// app/observe.c. Returns what result files say about a server. settings: those
+// of *s, which stay the caller's.
+struct sb_database_facts sb__app_database_facts(
+    const struct sb_server_facts *s, const struct sb_fact *settings);
 // app/observe.c. Stops the sampler, also of a run without a final report, and
 // takes its facts.
 void sb__app_server_stop(struct sb__listening *t);

@@ -299,6 +299,17 @@ struct sb_mixed *sb__app_mix_mixed(struct sb_app *a)
     return &a->mix->mixed;
 }
 
+void sb_app_each_file(const void *app,
+    void (*visit)(void *arg, const char *path, const char *sha256), void *arg)
+{
+    const struct sb_app *a = app;
+
+    if (a->script)
+        sb_script_each_file(a->script, visit, arg);
+    for (unsigned i = 0; a->mix && i < a->run.mix.n; i++)
+        sb_script_each_file(a->mix->part[i].script, visit, arg);
+}
+
 bool sb_app_mix_ends(const struct sb_app *a)
 {
     for (unsigned i = 0; i < a->run.mix.n; i++)

@@ -280,6 +280,20 @@ static void add_database(void *arg, const struct sb_server_facts *f)
         sb_server_facts_done(&d->server);
 }
 
+struct sb_database_facts sb__app_database_facts(
+    const struct sb_server_facts *s, const struct sb_fact *settings)
+{
+    return (struct sb_database_facts){ .driver = s->driver,
+        .client = s->client,
+        .server = s->server.name,
+        .address = s->server.address,
+        .bypass = s->server.bypass,
+        .documents = s->documents,
+        .totals_late_s = (double)s->totals_late_ns / 1e9,
+        .settings = settings,
+        .nsettings = (unsigned)s->nsettings };
+}
+
 // Takes what the sampler knows about the servers by now.
 static void take_facts(struct sb__listening *t)
 {
@@ -295,17 +309,9 @@ static void take_facts(struct sb__listening *t)
         return;
     }
     for (unsigned i = 0; i < f->ndatabases; i++) {
-        const struct sb_server_facts *s = &t->server.database[i].server;
+        const struct sb__app_database *d = &t->server.database[i];
 
-        list[i] = (struct sb_database_facts){ .driver = s->driver,
-            .client = s->client,
-            .server = s->server.name,
-            .address = s->server.address,
-            .bypass = s->server.bypass,
-            .documents = s->documents,
-            .totals_late_s = (double)s->totals_late_ns / 1e9,
-            .settings = t->server.database[i].settings,
-            .nsettings = (unsigned)s->nsettings };
+        list[i] = sb__app_database_facts(&d->server, d->settings);
     }
     f->databases = list;
 }

@@ -19,7 +19,7 @@
 #define FILES_MAX 1000u
 
 const struct sb_cmd *const sb_app_cmds[] = { &sb_cmd_compare, &sb_cmd_merge,
-    &sb_cmd_report, &sb_cmd_show, NULL };
+    &sb_cmd_report, &sb_app_rerun_cmd, &sb_cmd_show, NULL };
 
 static const struct sb_cmd *find_cmd(const char *name)
 {
@@ -105,6 +105,8 @@ int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd)
     struct sb_err err = { 0 };
     int rc = 0;
 
+    if (cmd == &sb_app_rerun_cmd && !asks_for_help(a))
+        return sb_app_rerun(a);
     a->builtin_opts = calloc(1, cmd->opts_size ? cmd->opts_size : 1);
     args.o = a->builtin_opts;
     if (!a->builtin_opts)

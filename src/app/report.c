@@ -27,6 +27,7 @@
 static const struct sb__app_listener files_listener, limits_listener,
     text_listener, progress_listener;
 static const struct sb__app_listener *const listeners[] = {
+    &sb__app_rerun_listener,
     &sb__app_server_listener,
     &sb__app_client_listener,
     &sb__app_ranks_listener,
@@ -289,6 +290,8 @@ void sb__app_facts(struct sb_app *a)
         .command = a->command,
         .seed = a->random.seed,
         .opts = a->opts,
+        .each_file = sb_app_each_file,
+        .app = a,
         .labels = &a->report_opts.labels,
         .threads = (unsigned)(a->run.job ? (uint64_t)a->run.threads
                                          : a->run.share.users),

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The settings of another process: the ranks of a job get those of rank 0, and
-// the processes of a sweep get those of the sweep, with the values of their
-// run. They come in a message, or on standard input, so that no secret is on a
-// command line.
+// The settings of another process: the ranks of a job get those of rank 0, the
+// processes of a sweep get those of the sweep, with the values of their run,
+// and a run that is repeated gets those of its result file. They come in a
+// message, or on standard input, so that no secret is on a command line.
+#define _GNU_SOURCE // memfd_create()
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "app/app.h"
@@ -22,23 +24,66 @@ static bool is_setting(const char *variable)
            strncmp(variable, "LUA_CPATH=", 10) == 0;
 }
 
-int sb_app_setup_keep(struct sb_app *a, struct sb_err *err)
+// Variables that say where the program and scripts find their files.
+static bool is_place(const char *variable)
 {
-    struct sb_buf *b = &a->settings;
+    return is_setting(variable) &&
+           (strncmp(variable, "SYSBENCH_", 9) != 0 ||
+               strncmp(variable, "SYSBENCH_DRIVER_DIR=", 20) == 0 ||
+               strncmp(variable, "SYSBENCH_LUA_DIR=", 17) == 0);
+}
+
+static int keep(struct sb_buf *b, char *const *argv, size_t argc,
+    bool (*keeps)(const char *variable), struct sb_err *err)
+{
     unsigned n = 0;
 
     sb_buf_init(b, 0);
     sb_wire_put_text(b, sb_app_version());
-    sb_wire_put(b, (uint64_t)a->argc);
-    for (int i = 0; i < a->argc; i++)
-        sb_wire_put_text(b, a->argv[i]);
+    sb_wire_put(b, (uint64_t)argc);
+    for (size_t i = 0; i < argc; i++)
+        sb_wire_put_text(b, argv[i]);
     for (char **e = environ; *e; e++)
-        n += is_setting(*e);
+        n += keeps(*e);
     sb_wire_put(b, n);
     for (char **e = environ; *e; e++)
-        if (is_setting(*e))
+        if (keeps(*e))
             sb_wire_put_text(b, *e);
     return b->failed ? sb_err_set(err, SB_ENOMEM, "out of memory") : 0;
+}
+
+int sb_app_setup_keep(struct sb_app *a, struct sb_err *err)
+{
+    return keep(&a->settings, a->argv, (size_t)a->argc, is_setting, err);
+}
+
+int sb_app_setup_given(
+    const struct sb_app *a, char ***argv, size_t *argc, struct sb_err *err)
+{
+    struct sb_wire w = sb_wire_of(a->settings.data, a->settings.len);
+    size_t len, n;
+
+    sb_wire_get_bytes(&w, &len); // the version
+    n = (size_t)sb_wire_get(&w);
+    *argc = 0;
+    *argv = calloc(n + 1, sizeof(**argv));
+    while (*argv && *argc < n) {
+        const char *text = sb_wire_get_bytes(&w, &len);
+
+        (*argv)[*argc] = strndup(text, len);
+        if (!(*argv)[*argc])
+            break;
+        ++*argc;
+    }
+    return *argv && *argc == n ? 0
+                               : sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+int sb_app_setup_replace(
+    struct sb_app *a, char *const *argv, size_t argc, struct sb_err *err)
+{
+    sb_buf_done(&a->settings);
+    return keep(&a->settings, argv, argc, is_place, err);
 }
 
 static void put_facts(struct sb_buf *b, const struct sb_fact *fact, unsigned n)
@@ -58,6 +103,11 @@ void sb_app_setup_put(
     sb_wire_put(b, s->role);
     if (s->role == SB_SETUP_OF_RANK)
         return;
+    if (s->role == SB_SETUP_OF_RERUN) {
+        sb_wire_put_text(b, s->rerun);
+        sb_wire_put_text(b, s->result);
+        return;
+    }
     sb_wire_put_text(b, s->command);
     sb_wire_put_text(b, s->report);
     sb_wire_put(b, s->nvalues);
@@ -71,6 +121,23 @@ void sb_app_setup_put(
     sb_wire_put_text(b, s->started);
     sb_wire_put(b, s->script != NULL);
     sb_wire_put_bytes(b, s->script ? s->script : "", s->script_len);
+}
+
+int sb_app_setup_file(const struct sb_buf *b, struct sb_err *err)
+{
+    int fd = memfd_create("sysbench-settings", MFD_CLOEXEC);
+
+    if (fd >= 0)
+        errno = ENOSPC; // of a write that is too short
+    if (fd >= 0 && !b->failed &&
+        write(fd, b->data, b->len) == (ssize_t)b->len &&
+        lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    sb_err_set(err, SB_ESYS, "cannot pass the settings to a run: %s",
+        b->failed ? "out of memory" : strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
 }
 
 // Taking --------------------------------------------------------------------
@@ -192,9 +259,13 @@ int sb_app_setup_take(struct sb_app *a, struct sb_wire *w, struct sb_err *err)
     s->seed = sb_wire_get(w);
     s->workloads = take_string(w);
     s->role = (enum sb_app_setup_role)sb_wire_get(w);
-    if (s->role != SB_SETUP_OF_RANK)
+    if (s->role == SB_SETUP_OF_RERUN) {
+        s->rerun = take_string(w);
+        s->result = take_string(w);
+    } else if (s->role != SB_SETUP_OF_RANK) {
         take_sweep(s, w);
-    if (w->bad || s->role > SB_SETUP_OF_CHECK)
+    }
+    if (w->bad || s->role > SB_SETUP_OF_RERUN)
         return invalid(err);
     a->argc = (int)argc;
     a->argv = s->argv;
@@ -280,6 +351,8 @@ void sb_app_setup_done(struct sb_app *a)
     free(s->report);
     free(s->started);
     free(s->script);
+    free(s->rerun);
+    free(s->result);
     for (unsigned i = 0; i < s->nvalues; i++) {
         free((char *)s->value[i].name);
         free((char *)s->value[i].value);

@@ -2,7 +2,6 @@
 //
 // --sweep and --repeat: the course of a sweep, whose runs are carried out one
 // after the other, each in a process of its own. docs/internals/sweep.md
-#define _GNU_SOURCE // memfd_create()
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -679,24 +677,6 @@ static unsigned following(const struct sb_app_sweep *s, unsigned place)
     return n;
 }
 
-// A file in memory, which no list of processes shows.
-static int input_of(const struct sb_buf *b, struct sb_err *err)
-{
-    int fd = memfd_create("sysbench-settings", MFD_CLOEXEC);
-
-    if (fd >= 0)
-        errno = ENOSPC; // of a write that is too short
-    if (fd >= 0 && !b->failed &&
-        write(fd, b->data, b->len) == (ssize_t)b->len &&
-        lseek(fd, 0, SEEK_SET) == 0)
-        return fd;
-    sb_err_set(err, SB_ESYS, "cannot pass the settings to a run: %s",
-        b->failed ? "out of memory" : strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 static int start(
     struct sb_app *a, struct child *child, int *status, struct sb_err *err)
 {
@@ -787,7 +767,7 @@ static int execute_setup(struct sb_app *a, struct sb_app_setup *setup,
     setup->script_len = s->script_len;
     sb_buf_init(&b, 0);
     sb_app_setup_put(a, setup, &b);
-    child.input = input_of(&b, err);
+    child.input = sb_app_setup_file(&b, err);
     int rc = child.input < 0 ? err->code : start(a, &child, status, err);
 
     if (rc == 0 && started)

@@ -201,3 +201,28 @@ void sb_first_look_done(struct sb_first_look *l)
         sb__inst_put(l->inst);
     l->inst = NULL;
 }
+
+int sb_describe_first(
+    struct sb_drivers *d, struct sb_server_facts *out, struct sb_err *err)
+{
+    struct sb__inst *inst = sb__inst_likely(d);
+    struct sb__probe *p;
+    int rc;
+
+    *out = (struct sb_server_facts){ 0 };
+    if (!inst)
+        return sb_err_set(
+            err, SB_ENOTFOUND, "no server is known before the users connect");
+    p = sb__probe_new(inst, 0, err);
+    rc = p ? 0 : err->code;
+    if (p)
+        sb__probe_client(p, out);
+    if (p && !(inst->db->drv->caps & SB_CAP_EMBEDDED)) {
+        rc = sb__probe_connect(p, err);
+        if (rc == 0)
+            rc = sb__probe_describe(p, out, err);
+    }
+    sb__probe_free(p);
+    sb__inst_put(inst);
+    return rc;
+}

@@ -48,6 +48,7 @@ const struct sb_table_facts *sb_inspected_find(
     const struct sb_inspected *i, const char *name);
 
 struct sb_drivers;
+struct sb_server_facts;
 struct sb__inst;
 
 // The shortest round trips to a server, without load.
@@ -70,5 +71,12 @@ struct sb_first_look {
 // connecting. Main thread.
 void sb_inspect_first(struct sb_drivers *d, struct sb_first_look *out);
 void sb_first_look_done(struct sb_first_look *l); // {0} allowed
+
+// Describes the same server in the same way. Of a database in this process,
+// only its library is known before its files are opened. 0; SB_ENOTFOUND: no
+// server is known before the users connect; or SB_E* if it did not answer. Call
+// sb_server_facts_done() in any case.
+int sb_describe_first(
+    struct sb_drivers *d, struct sb_server_facts *out, struct sb_err *err);
 
 #endif

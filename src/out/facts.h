@@ -44,7 +44,13 @@ struct sb_facts {
     const char *test, *command;
     struct timespec started; // wall clock at 0 s of the measured part
     uint64_t seed;
-    const struct sb_opts *opts;       // main thread only
+    const struct sb_opts *opts; // main thread only
+    // Visits the files with code that the test has loaded so far, with the
+    // SHA-256 of each one; NULL: none.
+    void (*each_file)(const void *app,
+        void (*visit)(void *arg, const char *path, const char *sha256),
+        void *arg);
+    const void *app;
     const struct sb_opt_list *labels; // "key=value"
     struct sb_host_facts host;
     unsigned threads; // of this process

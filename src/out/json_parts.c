@@ -526,6 +526,34 @@ static json_t *options(const struct sb_opts *opts)
     return sb__json_complete(a, ok);
 }
 
+static void add_script(void *arg, const char *path, const char *sha256)
+{
+    json_t *list = arg, *other;
+    json_t *one = json_pack(
+        "{s:o,s:s}", "file", sb_json_text(path), "sha256", sha256);
+    size_t i;
+
+    // The workloads of a mix share modules.
+    json_array_foreach(list, i, other)
+    {
+        if (json_equal(one, other)) {
+            json_decref(one);
+            return;
+        }
+    }
+    sb__json_append(list, one);
+}
+
+// The files with Lua code, of which a built-in test has none.
+static json_t *scripts(const struct sb_facts *f)
+{
+    json_t *list = json_array();
+
+    if (f->each_file && list)
+        f->each_file(f->app, add_script, list);
+    return list;
+}
+
 static json_t *wall_time(const struct timespec *t)
 {
     char text[64], day[32];
@@ -602,6 +630,7 @@ json_t *sb_json_facts(const struct sb_facts *f)
               sb__json_set(o, "interval", sb_json_number(f->interval_s)) &&
               sb__json_set(o, "open_loop", json_boolean(f->open_loop)) &&
               sb__json_set(o, "host", host(&f->host)) &&
+              sb__json_set(o, "scripts", scripts(f)) &&
               sb__json_set(o, "databases", sb_json_databases(f)) &&
               sb__json_set(o, "options", options(f->opts));
 

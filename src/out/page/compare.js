@@ -260,7 +260,8 @@ function workSection(main, c) {
                     ? h("span", { class: "bad" }, "differs") : "similar"])));
 }
 
-const KINDS = { program: "sysbench", workload: "workload", option: "option",
+const KINDS = { program: "sysbench", workload: "workload", script: "script",
+    option: "option",
     users: "how users were run", server: "server",
     setting: "setting of the server", client: "client", label: "label" };
 

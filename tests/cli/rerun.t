@@ -1,0 +1,208 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+`sysbench rerun FILE` repeats the run of a result file.
+
+  $ quiet="--report=none,json"
+  $ sysbench oltp_read_write --db-driver=sqlite --table-size=200 prepare >/dev/null
+  $ sysbench oltp_read_write --db-driver=sqlite --table-size=200 \
+  >     --range-size=7 --rand-type=zipfian --threads=1 --time=0 --events=40 \
+  >     $quiet=run.json run
+  $ cat >facts.py <<'EOT'
+  > import json, sys
+  > for name in sys.argv[1:]:
+  >     run = json.load(open(name))["runs"][0]
+  >     print(run["seed"], run["counters"]["completed"],
+  >           [(o["name"], o["rows"], o["hits"]) for o in run["operations"]],
+  >           [(o["name"], o["value"]) for o in run["options"]
+  >            if o["source"] != "default"
+  >            and o["name"] not in ("rand-seed", "report")])
+  > EOT
+
+It has the same options and the same seed, so it does the same work. The new file
+is beside the old one.
+
+  $ cp run.json kept.json
+  $ sysbench rerun run.json >text
+  [4]
+  $ sed -n '/^This run/,/^$/p' text | sed 's/started .*/started TIME/'
+  This run repeats that of run.json, started TIME
+  Nothing differs, as far as it is known before the run.
+  
+  $ sed -n '/^Comparison/,/^$/p' text | sed 's/of [0-9.e-]* s/of TIME/'
+  Comparison with the repeated run:
+  A: run.json: oltp_read_write, 1 run of TIME, 1 thread
+  B: run-rerun.json: oltp_read_write, 1 run of TIME, 1 thread
+  
+  $ /usr/bin/python3 facts.py run.json run-rerun.json | sort -u | wc -l
+  1
+  $ cmp run.json kept.json
+
+Each further run has a file of its own, and can be repeated, too.
+
+  $ sysbench rerun run.json --report=none >/dev/null
+  [4]
+  $ sysbench rerun run-rerun-2.json --report=none,json=next.json >/dev/null
+  [4]
+  $ ls *.json
+  kept.json
+  next.json
+  run-rerun-2.json
+  run-rerun.json
+  run.json
+  $ /usr/bin/python3 facts.py *.json | sort -u | wc -l
+  1
+
+Options that are given replace those of the run, also by their older names. The
+environment and config files do not.
+
+  $ echo "threads=7" >sysbench.cnf
+  $ SYSBENCH_SKIP_TRX=on sysbench rerun run.json --set range-size=9 --num-threads=2 \
+  >     --set=events=50 --config-file=sysbench.cnf --report=text,json=new.json \
+  >     2>/dev/null |
+  >     sed -n '/^What/,/^$/p'
+  What differs (then / now):
+  Options that differ: threads 1 / 2, events 40 / 50, range_size 7 / 9
+  
+  $ /usr/bin/python3 facts.py new.json | grep -o ' 50 \['
+   50 [
+
+A script counts by its contents, with the modules that it loads.
+
+  $ cat >own.lua <<'EOT'
+  > sysbench.cmdline.options = {n = {"number", 1}, ["my-token"] = {"secret", ""}}
+  > require("part")
+  > function event() require("later") end
+  > EOT
+  $ echo 'return 1' >part.lua
+  $ echo 'return 1' >later.lua
+  $ sysbench own.lua --n=3 --time=0 --events=5 $quiet=own.json run
+  $ sysbench rerun own.json --report=none >/dev/null
+  [4]
+  $ mkdir elsewhere
+  $ mv own.lua part.lua later.lua elsewhere
+  $ sysbench rerun own.json --report=none
+  FATAL: Cannot find benchmark 'own.lua': no such built-in test, file or module \(searched: .* (re)
+  [1]
+  $ cd elsewhere
+  $ sysbench rerun ../own.json --report=none >/dev/null
+  [4]
+  $ for file in own part later; do
+  >     cp $file.lua kept
+  >     echo '-- changed' >>$file.lua
+  >     sysbench rerun ../own.json --report=none 2>&1 |
+  >         sed 's/was [0-9a-f]* and is [0-9a-f]*$/was ONE and is OTHER/'
+  >     mv kept $file.lua
+  > done
+  own.lua has changed since the run in ../own.json: its SHA-256 was ONE and is OTHER
+  ./part.lua has changed since the run in ../own.json: its SHA-256 was ONE and is OTHER
+  ./later.lua has changed since the run in ../own.json: its SHA-256 was ONE and is OTHER
+  $ sysbench own.lua --time=0 --events=5 $quiet=own.json run
+  $ echo 'require("another")' >>own.lua
+  $ touch another.lua
+  $ sed "s/$(sha256sum <later.lua | cut -c1-64)/$(sha256sum <own.lua | cut -c1-64)/" \
+  >     own.json >other.json
+  $ sysbench rerun other.json --report=none
+  ./another.lua is not a script of the run in other.json (SHA-256 e3b0c44298fc)
+  [1]
+  $ sed 's/"scripts":/"older":/' own.json >older.json
+  $ sysbench rerun older.json --report=none >/dev/null
+  WARNING: older.json does not say which version of the script its run used
+  [4]
+  $ cd ..
+
+Files do not have passwords.
+
+  $ cp elsewhere/* .
+  $ sysbench own.lua --my-token=abc --time=0 --events=1 $quiet=secret.json run
+  $ sysbench rerun secret.json --report=none
+  secret.json does not contain the value of --my-token: give the option again, in the environment, in a --config-file, or on the command line
+  [1]
+  $ echo 'my-token=abc' >secret.cnf
+  $ sysbench rerun secret.json --report=none --my-token=abc >/dev/null
+  [4]
+  $ SYSBENCH_MY_TOKEN=abc sysbench rerun secret.json --report=none >/dev/null
+  [4]
+  $ sysbench rerun secret.json --report=none --config-file=secret.cnf >/dev/null
+  [4]
+  $ sysbench own.lua --config-file=secret.cnf --time=0 --events=1 $quiet=cnf.json run
+  $ sysbench rerun cnf.json --report=none >/dev/null
+  [4]
+
+Mixes, built-in tests, options of old scripts, a failed run, a missed limit.
+
+  $ sysbench --mix=own.lua:1,b=own.lua:2 --b.n=4 --time=0 --events=9 $quiet=mix.json run
+  $ sysbench rerun mix.json --report=none,json=mix2.json >/dev/null
+  [4]
+  $ /usr/bin/python3 facts.py mix.json mix2.json | uniq | wc -l
+  1
+  $ sysbench cpu --cpu-max-prime=100 --time=0 --events=9 $quiet=cpu.json run
+  $ sysbench rerun cpu.json --report=none,json=cpu2.json >/dev/null
+  [4]
+  $ /usr/bin/python3 facts.py cpu.json cpu2.json | uniq | wc -l
+  1
+  $ echo 'function event() assert(foo == "x") end' >old.lua
+  $ sysbench old.lua --foo=x --time=0 --events=9 $quiet=old.json run
+  $ sysbench rerun old.json --report=none >/dev/null
+  [4]
+  $ sysbench rerun old.json --report=none --foo=y 2>&1 | grep -c Comparison
+  0
+  [1]
+  $ sysbench cpu --cpu-max-prime=100 --time=0 --events=9 --assert='p99<0us' \
+  >     $quiet=limit.json run 2>/dev/null
+  [3]
+  $ sysbench rerun limit.json --report=none 2>/dev/null | grep '^Comparison'
+  Comparison with the repeated run:
+  $ sysbench rerun limit.json --report=none >/dev/null 2>&1
+  [3]
+
+Errors.
+
+  $ sysbench rerun
+  rerun: the name of a result file is missing
+  [1]
+  $ sysbench rerun run.json more.json
+  rerun: too many files; the maximum is 1 (options are written as --NAME=VALUE or --set NAME=VALUE)
+  [1]
+  $ sysbench rerun missing.json
+  cannot read missing.json: No such file or directory
+  [1]
+  $ sysbench rerun own.lua
+  own.lua is not a result file (written by --report=json=FILE)
+  [1]
+  $ sysbench rerun - <run.json
+  rerun reads its file several times: - is no regular file
+  [1]
+  $ sysbench rerun run.json --set
+  --set: the option is missing: write --set NAME=VALUE
+  [1]
+  $ sysbench rerun run.json --set =2
+  --set: the option is missing: write --set NAME=VALUE
+  [1]
+  $ sysbench rerun run.json --report=none --thraeds=2
+  invalid option: --thraeds (did you mean --threads?)
+  [1]
+  $ sysbench rerun run.json --repeat=2
+  rerun repeats one run as it was: --repeat cannot be given
+  [1]
+  $ ln -s run.json link.json
+  $ sysbench rerun run.json --report=none,json=link.json
+  --report: rerun does not replace the file that it repeats: run.json
+  [1]
+  $ sysbench rerun run.json --report=json=-
+  --report: rerun compares the new result file, and cannot read - again
+  [1]
+  $ cmp run.json kept.json
+  $ sysbench cpu --cpu-max-prime=100 --time=0 --events=2 --sweep=threads=1,2 \
+  >     $quiet=sweep.json run >/dev/null
+  $ sysbench rerun sweep.json
+  rerun needs the file of one run, and sweep.json has the runs of a sweep: repeat the sweep, or measure one of its runs alone
+  [1]
+  $ sysbench merge cpu.json cpu2.json --output=sum.json
+  $ sysbench rerun sum.json
+  rerun needs the file of one run, and sum.json was merged from several
+  [1]
+  $ sysbench oltp_read_only --db-driver=null --ranks=2 --rank=0 --rand-seed=4 \
+  >     --time=0 --events=4 $quiet=rank.json run
+  $ sysbench rerun rank.json
+  rerun needs the file of one run, and rank.json is about a run of several processes: start them as they were started then
+  [1]
