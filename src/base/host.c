@@ -90,52 +90,121 @@ static FILE *open_group(const char *root, const char *dir, const char *name)
     return open_below(root, path);
 }
 
+static bool read_group_line(
+    const char *root, const char *dir, const char *name, char *out, size_t size)
+{
+    return read_line(open_group(root, dir, name), out, (int)size);
+}
+
+// The number of processors that a group may use; 0: no limit, or another file.
+static double group_cpus(const char *root, const char *dir)
+{
+    char text[128], period_text[128];
+    double quota = 0, period = 0;
+
+    if (read_group_line(root, dir, "cpu.max", text, sizeof(text))) {
+        if (sscanf(text, "%lf %lf", &quota, &period) != 2)
+            return 0; // "max 100000"
+    } else if (read_group_line(
+                   root, dir, "cpu.cfs_quota_us", text, sizeof(text)) &&
+               read_group_line(root, dir, "cpu.cfs_period_us", period_text,
+                   sizeof(period_text))) {
+        quota = strtod(text, NULL); // -1: no limit
+        period = strtod(period_text, NULL);
+    }
+    return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+// In bytes. 0: no limit, or another file. Version 1 has a very high number
+// for no limit.
+static uint64_t group_memory(const char *root, const char *dir)
+{
+    char text[128];
+
+    if ((read_group_line(root, dir, "memory.max", text, sizeof(text)) ||
+            read_group_line(
+                root, dir, "memory.limit_in_bytes", text, sizeof(text))) &&
+        isdigit((unsigned char)text[0])) {
+        uint64_t max = strtoull(text, NULL, 10);
+
+        return max < UINT64_C(1) << 60 ? max : 0;
+    }
+    return 0;
+}
+
 // Takes the limits of one control group into account: the lowest one counts.
 static void read_group(void *arg, const char *root, const char *dir)
 {
     struct sb_host_facts *f = arg;
-    char text[128];
-    double quota, period;
+    double cpus = group_cpus(root, dir);
+    uint64_t memory = group_memory(root, dir);
 
-    if (read_line(open_group(root, dir, "cpu.max"), text, sizeof(text)) &&
-        sscanf(text, "%lf %lf", &quota, &period) == 2 && period > 0 &&
-        (f->container_cpus == 0 || quota / period < f->container_cpus))
-        f->container_cpus = quota / period;
-    if (read_line(open_group(root, dir, "memory.max"), text, sizeof(text)) &&
-        isdigit((unsigned char)text[0])) {
-        uint64_t max = strtoull(text, NULL, 10);
-
-        if (f->container_memory == 0 || max < f->container_memory)
-            f->container_memory = max;
-    }
+    if (cpus > 0 && (f->container_cpus == 0 || cpus < f->container_cpus))
+        f->container_cpus = cpus;
+    if (memory > 0 &&
+        (f->container_memory == 0 || memory < f->container_memory))
+        f->container_memory = memory;
 }
 
-// Visits the control groups of version 2: this process's and all above it. The
-// older version is not read.
-static void each_group(const char *root,
-    void (*visit)(void *arg, const char *root, const char *dir), void *arg)
-{
-    FILE *file = open_below(root, "/proc/self/cgroup");
-    char line[PATH_MAX], *dir = NULL;
+typedef void group_visitor(void *arg, const char *root, const char *dir);
 
-    while (file && !dir && fgets(line, sizeof(line), file)) {
-        if (strncmp(line, "0::", 3) == 0)
-            dir = line + 3;
-    }
-    if (file)
-        fclose(file);
-    if (!dir)
-        return;
-    dir[strcspn(dir, "\n")] = '\0';
+// Visits a control group and all above it, up to `length` bytes of dir.
+static void each_above(
+    const char *root, char *dir, size_t length, group_visitor *visit, void *arg)
+{
     for (;;) {
-        if (strcmp(dir, "/") == 0)
-            *dir = '\0';
         visit(arg, root, dir);
         char *slash = strrchr(dir, '/');
-        if (!slash)
+        if (!slash || (size_t)(slash - dir) < length)
             break;
         *slash = '\0';
     }
+}
+
+// Whether a list of names, separated by commas, has the name.
+static bool lists(const char *names, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (const char *at = names; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, len) == 0 && (!at[len] || at[len] == ','))
+            return true;
+    }
+    return false;
+}
+
+// Visits this process's control groups: those of version 2, and those of
+// version 1 that limit processors and memory, each in a hierarchy of its own.
+// In a container of version 1, folders below its own group do not exist.
+static void each_group(const char *root, group_visitor *visit, void *arg)
+{
+    static const char *const controllers[] = { "", "cpu", "memory" };
+    FILE *file = open_below(root, "/proc/self/cgroup");
+    char line[PATH_MAX], dir[PATH_MAX + 16];
+
+    while (file && fgets(line, sizeof(line), file)) {
+        char *names = strchr(line, ':');
+        char *path = names ? strchr(++names, ':') : NULL;
+
+        if (!path)
+            continue;
+        *path++ = '\0';
+        path[strcspn(path, "\n")] = '\0';
+        if (strcmp(path, "/") == 0)
+            *path = '\0';
+        for (size_t i = 0; i < 3; i++) {
+            const char *name = controllers[i];
+            bool hit = *name ? lists(names, name) : !*names;
+
+            if (!hit)
+                continue;
+            snprintf(dir, sizeof(dir), "%s%s%s", *name ? "/" : "", name, path);
+            each_above(root, dir, *name ? strlen(name) + 1 : 0, visit, arg);
+        }
+    }
+    if (file)
+        fclose(file);
 }
 
 static unsigned count_processors(void)

@@ -59,6 +59,33 @@ static void lowest_limit_of_the_groups_counts(void)
     CHECK_INT(f.container_memory, 0);
 }
 
+// Version 1 has a hierarchy for each controller. In a container, its root is
+// the container's group.
+static void control_groups_of_version_1(void)
+{
+    struct sb_host_facts f;
+    struct sb_host_state s;
+
+    put("/proc/self/cgroup", "9:name=systemd:/x\n4:memory:/c/d\n"
+                             "2:cpu,cpuacct:/c/d\n0::/x\n");
+    put("/sys/fs/cgroup/cpu.max", "max 100000\n");
+    put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+    put("/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "25000\n");
+    put("/sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000\n");
+    put("/sys/fs/cgroup/cpu/c/cpu.stat", "nr_periods 9\nnr_throttled 4\n");
+    put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    sb_host_facts_below(&f, "root");
+    CHECK_NEAR(f.container_cpus, 0.25, 0);
+    CHECK_INT(f.container_memory, 0);
+    put("/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "4096\n");
+    sb_host_facts_below(&f, "root");
+    CHECK_INT(f.container_memory, 4096);
+    sb_host_look_below(&s, "root");
+    CHECK_INT(s.periods, 9);
+    CHECK_INT(s.throttled, 4);
+}
+
 static void a_container_may_use_fewer_processors(void)
 {
     struct sb_host_facts f = { .processors = 4 };
@@ -127,6 +154,7 @@ CHECK_FILE
     check_folder();
     RUN(facts_of_proc);
     RUN(lowest_limit_of_the_groups_counts);
+    RUN(control_groups_of_version_1);
     RUN(a_container_may_use_fewer_processors);
     RUN(what_happened);
     RUN(missing_files_are_no_error);
