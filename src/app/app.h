@@ -456,9 +456,10 @@ void sb__app_validity_done(struct sb__listening *t);
 
 struct sb_validity;
 // app/validity_servers.c. Makes the checks that rest on what servers said about
-// themselves. whole: of the measured part.
+// themselves. whole: of the measured part. first: before users connected.
 void sb__app_check_servers(const struct sb__listening *t,
-    const struct sb_report *whole, struct sb_validity *v);
+    const struct sb_report *whole, const struct sb_first_look *first,
+    struct sb_validity *v);
 
 // app/beside.c: --beside. Opens the output of the command, and runs it alone if
 // asked for. Returns the exit status: not 0 if there is nothing to run.

@@ -750,7 +750,7 @@ static void judge(struct sb__listening *t, const struct sb_report *final)
         return;
     sb_reporters_whole(&whole, final);
     check_steady(t);
-    sb__app_check_servers(t, &whole, &v->result);
+    sb__app_check_servers(t, &whole, &v->first, &v->result);
     check_machine(t);
     check_network(t, &whole);
     check_client(t);

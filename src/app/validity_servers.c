@@ -2,10 +2,12 @@
 //
 // The checks of a run's figures that rest on what its servers said about
 // themselves before and after it. docs/internals/validity.md has the rules.
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "app/app.h"
+#include "base/host.h"
 #include "out/validity.h"
 
 #define CHANGED_DOUBTFUL 10   // percent of a table
@@ -13,7 +15,10 @@
 #define COLD_DOUBTFUL    1    // percent of the requests of a cache
 #define COLD_BAD         10
 #define COLD_MIN         100 // pages
-#define DEBT_DOUBTFUL    10  // percent of the log between two checkpoints
+#define COMMITS_MIN      100
+#define FLUSH_MIN_NS     20000 // a device that is faster does not wait
+
+#define DEBT_DOUBTFUL 10 // percent of the log between two checkpoints
 
 // Whether all servers have said what belongs to a part; otherwise the check is
 // made, as unknown or n/a.
@@ -195,8 +200,97 @@ static void find_durability(const struct sb__listening *t,
         sb_check_keep_lowest(c, flushes / seconds, "flushes/s");
 }
 
+static const char early_advice[] =
+    "find out what lets commits return early: a setting of the session, or the "
+    "server's storage";
+
+// The operation that makes changes durable: commit, or in a run without
+// transactions the change that was made most often. NULL: none was made often
+// enough.
+static const struct sb_snap_op *durable_op(
+    const struct sb_report *r, const char **name)
+{
+    const struct sb_snap_op *most = NULL;
+    bool committed = false;
+
+    for (unsigned i = 0; i < r->snap->nops && !committed; i++) {
+        const struct sb_snap_op *op = &r->snap->op[i];
+        const struct sb_op *o = &r->stats->op[i];
+
+        committed = strcmp(o->name, "commit") == 0;
+        if (strcmp(o->name, "begin") == 0 ||
+            (!committed && o->kind != SB_OP_WRITE && o->kind != SB_OP_CHANGE))
+            continue;
+        if (committed || !most || op->count > most->count) {
+            most = op;
+            *name = o->name;
+        }
+    }
+    return most && most->count >= COMMITS_MIN ? most : NULL;
+}
+
+// A flush of the log ends at most one commit of each user. Returns whether
+// there were too few for 5 % of the commits.
+static bool flushed_too_rarely(const struct sb__listening *t,
+    const struct sb_report *r, const struct sb_snap_op *op, const char *name,
+    struct sb_check *c)
+{
+    double flushes = grown(&t->server.inspection[0], SB_FACT_LOG_FLUSHES);
+
+    if (t->a->run.job || !(flushes >= 0) ||
+        flushes * r->stats->users * 20 >= (double)op->count)
+        return false;
+    sb_check_find(c, SB_VALIDITY_DOUBTFUL, early_advice,
+        "the server flushed its log %.0f times for %" PRIu64
+        " executions of %.60s by %u users: most did not wait for the device, "
+        "or changed "
+        "nothing",
+        flushes, op->count, name, r->stats->users);
+    return true;
+}
+
+// A commit that waits for the device takes at least as long as the device
+// needs. The device is known of a server on this machine only; over TCP, its
+// folder may be in a container.
+static void compare_with_device(const struct sb__listening *t,
+    const struct sb_first_look *first, const struct sb_snap_op *op,
+    const char *name, struct sb_check *c)
+{
+    const struct sb_inspection *i = &t->server.inspection[0];
+    double flush = i->embedded && i->after.folder[0]
+                       ? sb_host_flush(i->after.folder)
+                       : first->flush;
+    double p95 = sb_hist_snap_percentile(&op->hist, 95, op->max);
+
+    if (!(flush >= FLUSH_MIN_NS) || !(i->embedded || i->address[0] == '/'))
+        return;
+    if (p95 < flush / 2)
+        sb_check_find(c, SB_VALIDITY_DOUBTFUL, early_advice,
+            "95 %% of %.60s took at most %.3g ms, and the device needs at "
+            "least "
+            "%.3g ms for a flush: they did not wait for it, or changed nothing",
+            name, p95 / 1e6, flush / 1e6);
+    else
+        sb_check_find(c, SB_VALIDITY_OK, "",
+            "commits waited for the device, which needs at least %.3g ms",
+            flush / 1e6);
+}
+
+// Settings of a session are not seen, but their effect is.
+static void find_early_commits(const struct sb__listening *t,
+    const struct sb_report *r, const struct sb_first_look *first,
+    struct sb_check *c)
+{
+    const char *name = "";
+    const struct sb_snap_op *op = durable_op(r, &name);
+
+    if (op && t->server.ninspections == 1 &&
+        !flushed_too_rarely(t, r, op, name, c))
+        compare_with_device(t, first, op, name, c);
+}
+
 static void check_durable(const struct sb__listening *t, struct sb_validity *v,
-    const struct sb_report *r)
+    const struct sb_report *r, const struct sb_first_look *first)
 {
     struct sb_check *c = sb_validity_make(v, SB_CHECK_DURABLE, SB_VALIDITY_OK);
 
@@ -209,6 +303,8 @@ static void check_durable(const struct sb__listening *t, struct sb_validity *v,
     }
     for (unsigned i = 0; i < t->server.ninspections; i++)
         find_durability(t, &t->server.inspection[i], c);
+    if (c->state == SB_VALIDITY_OK)
+        find_early_commits(t, r, first, c);
     if (c->meaning[0])
         return;
     if (c->value > 0)
@@ -334,10 +430,11 @@ static void check_cached(const struct sb__listening *t, struct sb_validity *v)
 }
 
 void sb__app_check_servers(const struct sb__listening *t,
-    const struct sb_report *whole, struct sb_validity *v)
+    const struct sb_report *whole, const struct sb_first_look *first,
+    struct sb_validity *v)
 {
     check_cached(t, v);
     check_debt(t, v);
-    check_durable(t, v, whole);
+    check_durable(t, v, whole, first);
     check_statistics(t, v);
 }

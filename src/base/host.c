@@ -3,6 +3,7 @@
 #include "base/host.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -363,4 +365,65 @@ void sb_host_look_below(struct sb_host_state *s, const char *root)
 void sb_host_look(struct sb_host_state *s)
 {
     sb_host_look_below(s, "");
+}
+
+// Flushes ------------------------------------------------------------------
+
+#define FLUSH_BYTES 4096
+#define FLUSHES     20
+#define FLUSH_NS    UINT64_C(100000000)
+
+// Opens a file without a name on the device. Returns -1 if this is another
+// one, or the folder cannot be written.
+static int open_on(const char *folder, dev_t device)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    if (!folder || stat(folder, &st) || st.st_dev != device)
+        return -1;
+    snprintf(path, sizeof(path), "%s/sysbench.XXXXXX", folder);
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+// Overwrites the same bytes, as servers do in their logs: a file that grows
+// needs more than one write.
+static double shortest_flush(int fd)
+{
+    static const char bytes[FLUSH_BYTES];
+    uint64_t begin = sb_clock_monotonic(), last = begin;
+    double least = NAN;
+
+    for (int i = 0; i <= FLUSHES && last - begin < FLUSH_NS; i++) {
+        uint64_t at = sb_clock_monotonic();
+
+        if (pwrite(fd, bytes, sizeof(bytes), 0) != sizeof(bytes) ||
+            fdatasync(fd))
+            return NAN;
+        last = sb_clock_monotonic();
+        if (i > 0)
+            least = fmin(least, (double)(last - at));
+    }
+    return least;
+}
+
+double sb_host_flush(const char *folder)
+{
+    const char *const others[] = { folder, ".", getenv("TMPDIR"), "/var/tmp",
+        "/tmp" };
+    struct stat st;
+    int fd = -1;
+
+    if (stat(folder, &st))
+        return NAN;
+    for (size_t i = 0; fd < 0 && i < sizeof(others) / sizeof(others[0]); i++)
+        fd = open_on(others[i], st.st_dev);
+    if (fd < 0)
+        return NAN;
+    double ns = shortest_flush(fd);
+    close(fd);
+    return ns;
 }

@@ -389,7 +389,7 @@ enum sb_inspect_part {
     SB_PART_CACHE,      // SB_FACT_CACHE_*
     SB_PART_SIZE,       // sizes of tables, or SB_FACT_DATA_BYTES
     SB_PART_STATISTICS, // analyzed, changed
-    SB_PART_DURABILITY, // undurable()
+    SB_PART_DURABILITY, // undurable(), folder()
     SB_PART_LOG,        // SB_FACT_LOG_BYTES, _FLUSHES
     SB_PART_DEBT,       // SB_FACT_LOG_DEBT, _LIMIT
     SB_PARTS
@@ -406,6 +406,8 @@ struct sb_inspect_sink {
     // A setting that lets commits return before they are on a device:
     // "fsync=off".
     int (*undurable)(void *arg, const char *setting);
+    // The folder of the log, or else of the data, on the server's machine.
+    int (*folder)(void *arg, const char *path);
     // A part is complete (why NULL), or cannot be known: `source` cannot be
     // read. A part without a call is one that the driver does not know.
     void (*part)(void *arg, enum sb_inspect_part part, const char *source,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "db/internal.h"
 #include "db/probe.h"
 
@@ -48,6 +49,14 @@ static int take_undurable(void *arg, const char *setting)
     return 0;
 }
 
+static int take_folder(void *arg, const char *path)
+{
+    struct sb_inspected *i = arg;
+
+    snprintf(i->folder, sizeof(i->folder), "%s", path);
+    return 0;
+}
+
 static void take_part(void *arg, enum sb_inspect_part part, const char *source,
     const struct sb_err *why)
 {
@@ -69,6 +78,7 @@ struct sb_inspect_sink sb_inspect_into(struct sb_inspected *out, unsigned parts)
         .fact = take_fact,
         .table = take_table,
         .undurable = take_undurable,
+        .folder = take_folder,
         .part = take_part };
 }
 
@@ -173,6 +183,8 @@ static int look(
         rc = sb__probe_inspect(p, &sink, err);
     if (rc)
         sb_inspected_done(&out->seen);
+    else if (out->seen.folder[0])
+        out->flush = sb_host_flush(out->seen.folder);
     return rc ? rc : ping(p, &out->trips, err);
 }
 
@@ -181,9 +193,10 @@ void sb_inspect_first(struct sb_drivers *d, struct sb_first_look *out)
     struct sb_err err = { 0 };
     struct sb__probe *p;
 
-    *out = (struct sb_first_look){ .trips.why =
-                                       "no server was known before the users "
-                                       "connected" };
+    *out = (struct sb_first_look){
+        .trips.why = "no server was known before the users connected",
+        .flush = NAN
+    };
     out->inst = sb__inst_likely(d);
     // The library of a database in this process opens its files, or makes them.
     if (!out->inst || (out->inst->db->drv->caps & SB_CAP_EMBEDDED))

@@ -26,6 +26,7 @@ struct sb_inspected {
     struct sb_inspected_table *table;
     unsigned ntables;
     char undurable[200]; // "fsync=off, synchronous_commit=off"; "" for none
+    char folder[400];    // of its files, on its machine; "" if unknown
 };
 
 #define SB_INSPECT_ALL ((1u << SB_PARTS) - 1)
@@ -63,6 +64,10 @@ struct sb_first_look {
     struct sb__inst *inst; // whose server it was; NULL: none
     struct sb_round_trips trips;
     struct sb_inspected seen; // asked: the server answered
+    // ns that a device of this machine needs to flush a write, if it has a
+    // folder of that name; NaN: unknown. Whether the server is on this machine
+    // is not known yet.
+    double flush;
 };
 
 // Looks at the first server that was used, or else at the one that options

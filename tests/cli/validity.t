@@ -16,7 +16,7 @@ Whether the figures of a run may be believed. Events of this script sleep; longe
   > local begin
   > function event()
   >    begin = begin or seconds()
-  >    ffi.C.usleep(seconds() < begin + sysbench.opt.after and 1000 or 8000)
+  >    ffi.C.usleep(seconds() < begin + sysbench.opt.after and 10000 or 80000)
   > end
   > LUA
   $ run() { sysbench e.lua "$@" run; }
@@ -73,7 +73,7 @@ With a result file, a line on stderr; without one, nothing. Not if it is switche
 A run that slows down in its middle: when, by how much, and what to do. One that does
 not is steady.
 
-  $ slow() { run --time=3 --report-interval=0.1 --after=1.7 --report=none "$@"; }
+  $ slow() { run --threads=8 --time=3 --report-interval=0.1 --after=1.7 --report=none "$@"; }
   $ slow --report=none,json=slow.json 2>err
   $ grep -o 'steady is bad: from [^;]*; that changes its mean by [0-9]* %' err |
   >     sed -E 's/[0-9.]+/N/g'
@@ -81,7 +81,7 @@ not is steady.
   $ sysbench show --validity slow.json | validity | sed -n '/^    steady/,/^    cached/p' |
   >     tr -s ' \n' ' ' | sed -E 's/[0-9.]+/N/g; s/cached.*//'
    steady bad from N s to N s, throughput was N % higher than from N s on; that changes its mean by N % find out what happened at N s, or measure longer  (no-eol)
-  $ run --time=3 --report-interval=0.1 --report=none,json=even.json \
+  $ run --threads=8 --time=3 --report-interval=0.1 --report=none,json=even.json \
   >     --warmup-time=0.5 2>/dev/null
   $ states even.json samples censored errors
   samples ok
@@ -198,7 +198,7 @@ Limits.
 
 --until: the run ends when its figures are known so exactly, or at --time.
 
-  $ run --time=30 --report-interval=0.1 --until='tps within 30%, p50 within 40%' \
+  $ run --threads=8 --time=30 --report-interval=0.1 --until='tps within 30%, p50 within 40%' \
   >     --report=json=u.json >out 2>/dev/null
   $ sed -n '/^Until/,/^$/p' out | sed -E 's/ +[0-9.]+ %$/ N %/; s/ [0-9.]+ s$/ N s/'
   Until: reached after N s
@@ -211,9 +211,10 @@ Limits.
   >       5.9 < run["end"]["seconds"] < 30)'
   True True limit True
   $ "$SB_SRCDIR"/tests/check-result u.json
-  $ run --time=2 --report-interval=0.1 --after=0.7 --until='tps within 1%' 2>/dev/null |
-  >     sed -n '/^Until/,/^$/p' | sed -E 's/ +[0-9.]+ %$| +unknown$/ N/'
-  Until: not reached in 2.0 s
+  $ run --threads=8 --time=2 --report-interval=0.1 --after=0.7 --until='tps within 1%' 2>/dev/null |
+  >     sed -n '/^Until/,/^$/p' |
+  >     sed -E 's/ +[0-9.]+ %$| +unknown$/ N/; s/ [0-9.]+ s$/ N s/'
+  Until: not reached in N s
       tps within 1% N
   
   $ run --until='p99 inside 5%'

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -149,6 +150,12 @@ static void missing_files_are_no_error(void)
     CHECK_INT(f.memory, 0);
 }
 
+static void a_flush_takes_time(void)
+{
+    CHECK(sb_host_flush(".") > 0);
+    CHECK(isnan(sb_host_flush("nowhere")));
+}
+
 CHECK_FILE
 {
     check_folder();
@@ -158,5 +165,6 @@ CHECK_FILE
     RUN(a_container_may_use_fewer_processors);
     RUN(what_happened);
     RUN(missing_files_are_no_error);
+    RUN(a_flush_takes_time);
     return check_done();
 }

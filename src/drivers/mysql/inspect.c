@@ -123,6 +123,8 @@ static int take_setting(
 {
     char setting[80];
 
+    if (strcmp(name, "datadir") == 0)
+        return to->folder(to->arg, value);
     if (strcmp(value, "1") == 0)
         return 0;
     snprintf(setting, sizeof(setting), "%.50s=%.20s", name, value);
@@ -182,7 +184,8 @@ static const struct question {
     { SB_PART_DURABILITY, "SHOW GLOBAL VARIABLES",
         "SHOW GLOBAL VARIABLES WHERE Variable_name = "
         "'innodb_flush_log_at_trx_commit' OR (Variable_name = 'sync_binlog' "
-        "AND @@log_bin) OR (Variable_name = 'innodb_flush_method' AND Value = "
+        "AND @@log_bin) OR Variable_name = 'datadir' OR (Variable_name = "
+        "'innodb_flush_method' AND Value = "
         "'nosync')",
         take_setting },
 };

@@ -51,15 +51,18 @@ static int take_tables(const PGresult *r, const struct sb_inspect_sink *to)
     return rc;
 }
 
-static int take_undurable(const PGresult *r, const struct sb_inspect_sink *to)
+static int take_durability(const PGresult *r, const struct sb_inspect_sink *to)
 {
     int rc = 0;
 
     for (int i = 0; rc == 0 && i < PQntuples(r); i++) {
         const char *setting = pgsql_cell(r, i, 0);
+        const char *folder = pgsql_cell(r, i, 1);
 
         if (setting)
             rc = to->undurable(to->arg, setting);
+        if (folder && rc == 0)
+            rc = to->folder(to->arg, folder);
     }
     return rc;
 }
@@ -108,9 +111,11 @@ static const struct question questions[] = {
         "ORDER BY 3 DESC NULLS LAST LIMIT 1000",
         12, 0, 1u << SB_PART_SIZE | 1u << SB_PART_STATISTICS, 6, take_tables },
     { "pg_settings",
-        "SELECT name || '=' || setting FROM pg_settings WHERE name IN ('fsync',"
-        " 'synchronous_commit') AND setting = 'off' ORDER BY name",
-        0, 0, 1u << SB_PART_DURABILITY, 1, take_undurable },
+        // Only some users may see the folder.
+        "SELECT CASE setting WHEN 'off' THEN name || '=off' END, CASE name "
+        "WHEN 'data_directory' THEN setting END FROM pg_settings WHERE name IN "
+        "('fsync', 'synchronous_commit', 'data_directory') ORDER BY name",
+        0, 0, 1u << SB_PART_DURABILITY, 2, take_durability },
     { "pg_stat_wal",
         "SELECT wal_bytes, wal_sync, " NOT_COUNTED " FROM pg_stat_wal", 14, 18,
         1u << SB_PART_LOG, 3, take_log },

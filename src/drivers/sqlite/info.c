@@ -9,6 +9,8 @@
 // the one it has seen last. If no connection makes a call in time, there are no
 // new counts: a later sample includes them, and its rates cover the time since
 // the last sample with new counts.
+#include <libgen.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,9 +319,12 @@ static int inspect_durability(
 {
     double level = pragma_number(c, "PRAGMA synchronous");
     struct sb_err err = { 0 };
-    char mode[32];
+    char mode[32], path[PATH_MAX];
     int rc = 0;
 
+    lite_address_of(c, path, sizeof(path));
+    if (!c->env->memory && path[0] == '/')
+        rc = to->folder(to->arg, dirname(path));
     pragma_text(c, "PRAGMA journal_mode", mode, sizeof(mode));
     if (c->env->memory)
         rc = to->undurable(to->arg, "a database in memory");
