@@ -446,6 +446,8 @@ void sb__app_server_done(struct sb__listening *t);
 bool sb__app_validity_wanted(const struct sb_app *a);
 // Whether its intervals are followed, for these checks or for --until.
 bool sb__app_validity_follows(const struct sb_app *a);
+// Called before users exist: they take part in a sample of their draws.
+void sb__app_validity_begin(struct sb__listening *t);
 // What was seen of a server before the users connected; NULL: no checks are
 // made.
 struct sb_first_look *sb__app_first_look(struct sb__listening *t);
@@ -460,6 +462,11 @@ struct sb_validity;
 void sb__app_check_servers(const struct sb__listening *t,
     const struct sb_report *whole, const struct sb_first_look *first,
     struct sb_validity *v);
+
+// app/validity_skew.c. Makes the check of the draws of keys beside what servers
+// said about locks.
+void sb__app_check_skew(const struct sb__listening *t,
+    const struct sb_report *whole, struct sb_validity *v);
 
 // app/beside.c: --beside. Opens the output of the command, and runs it alone if
 // asked for. Returns the exit status: not 0 if there is nothing to run.

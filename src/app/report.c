@@ -784,6 +784,7 @@ void sb__app_listen(struct sb__listening *t, struct sb_listener *l)
     const struct sb_app *a = t->a;
 
     t->progress = sb__app_has_progress(a);
+    sb__app_validity_begin(t);
     *l = (struct sb_listener){
         .data = t,
         .connecting = on_connecting,

@@ -84,10 +84,21 @@ static uint64_t own_cpu_ns(void)
 }
 
 // The measured part begins now, or later.
-static void look_at_machine(struct sb__app_validity *v)
+static void begin_measured(struct sb__listening *t)
 {
+    struct sb__app_validity *v = t->validity;
+    struct sb_draws *draws = t->a->random.draws;
+
     sb_host_look(&v->begin);
     v->cpu_ns = own_cpu_ns();
+    if (draws)
+        sb_draws_restart(draws);
+}
+
+void sb__app_validity_begin(struct sb__listening *t)
+{
+    if (sb__app_validity_wanted(t->a))
+        t->a->random.draws = sb_draws_new();
 }
 
 static void look_first(struct sb__listening *t)
@@ -139,7 +150,7 @@ static void start_validity(struct sb__listening *t)
         return;
     follow_tails(t);
     follow_goals(t);
-    look_at_machine(t->validity);
+    begin_measured(t);
 }
 
 static bool make_room(struct series *s)
@@ -188,7 +199,7 @@ static void add_interval(struct sb__listening *t, const struct sb_report *r)
     double completed = (double)r->snap->c.completed;
 
     if (v && r->warmup)
-        look_at_machine(v);
+        begin_measured(t);
     if (!v || r->warmup || r->partial || !(r->interval_s > 0))
         return;
     if (!make_room(&v->series) || sb_tails_add(&v->tails, r->latency) ||
@@ -756,6 +767,7 @@ static void judge(struct sb__listening *t, const struct sb_report *final)
     check_client(t);
     check_samples(v, &whole);
     check_censored(v, &whole);
+    sb__app_check_skew(t, &whole, &v->result);
     check_misses(v, &whole);
     check_errors(v, &whole);
     t->a->facts.validity = &v->result;
@@ -781,6 +793,11 @@ void sb__app_validity_done(struct sb__listening *t)
 {
     struct sb__app_validity *v = t->validity;
 
+    // A user that did not return may still draw.
+    if (!t->a->leave) {
+        sb_draws_free(t->a->random.draws);
+        t->a->random.draws = NULL;
+    }
     if (!v)
         return;
     sb_first_look_done(&v->first);

@@ -457,9 +457,6 @@ void sb_dist_alphanumeric(struct sb_rng *r, size_t len, char *out)
 
 #define THETA SB_YCSB_THETA
 
-// The number of items of the scrambled distribution.
-#define SCRAMBLED_ITEMS (UINT64_C(10000000000) + 1)
-
 // Terms of a sum that are added one by one.
 #define HEAD 32
 
@@ -526,7 +523,7 @@ uint64_t sb_ycsb_zipfian(
 uint64_t sb_ycsb_scrambled(
     struct sb_ycsb_zipf *cache, struct sb_rng *r, uint64_t n)
 {
-    uint64_t item = sb_ycsb_zipfian(cache, r, SCRAMBLED_ITEMS);
+    uint64_t item = sb_ycsb_zipfian(cache, r, SB_YCSB_ITEMS);
 
     return (uint64_t)sb_ycsb_hash(item) % n;
 }

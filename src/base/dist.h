@@ -109,6 +109,8 @@ void sb_dist_alphanumeric(struct sb_rng *r, size_t len, char *out);
 
 // The exponent of its zipfian distributions.
 #define SB_YCSB_THETA 0.99
+// The number of items of the scrambled one.
+#define SB_YCSB_ITEMS (UINT64_C(10000000000) + 1)
 
 // FNV-1a of the 8 bytes of v, the lowest first, as a non-negative number.
 int64_t sb_ycsb_hash(uint64_t v);
@@ -130,8 +132,8 @@ uint64_t sb_ycsb_zipfian(
     struct sb_ycsb_zipf *cache, struct sb_rng *r, uint64_t n);
 
 // Returns a number from 0 to n - 1, n > 0: the hash, modulo n, of a zipfian
-// number below 10^10 + 1. So the popular numbers are spread over the range, and
-// their popularity does not depend on n.
+// number below SB_YCSB_ITEMS. So the popular numbers are spread over the range,
+// and their popularity does not depend on n.
 uint64_t sb_ycsb_scrambled(
     struct sb_ycsb_zipf *cache, struct sb_rng *r, uint64_t n);
 

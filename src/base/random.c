@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/random.h"
 
+#include "base/likely.h"
+
 // The permutation of sb_random_unique_in().
 #define UNIQUE_KEY 1
 
@@ -32,9 +34,15 @@ int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
         atomic_store_explicit(&s->range[i].calls, 0, memory_order_relaxed);
     }
     s->counter = NULL;
+    s->draws = NULL;
     s->rank = 0;
     s->ranks = 1;
     return 0;
+}
+
+static struct sb_random_shared *counter_of(struct sb_random_shared *s)
+{
+    return s->counter ? s->counter : s;
 }
 
 void sb_random_init(
@@ -42,6 +50,8 @@ void sb_random_init(
 {
     *r = (struct sb_random){ .shared = s };
     sb_rng_init(&r->rng, s->seed, user);
+    if (counter_of(s)->draws)
+        r->left = r->gap = 1;
 }
 
 double sb_random_seed_of(const struct sb_random *r)
@@ -51,53 +61,63 @@ double sb_random_seed_of(const struct sb_random *r)
     return (double)(sb_rng_next(&copy) >> 11);
 }
 
-double sb_random_default(struct sb_random *r, double a, double b)
+// Draws
+// ------------------------------------------------------------------------
+
+static double draw_default(struct sb_random *r, double a, double b)
 {
     return (double)sb_dist_default(
         &r->shared->dist, &r->zipf, &r->rng, whole(a), whole(b));
 }
 
-double sb_random_uniform(struct sb_random *r, double a, double b)
+static double draw_uniform(struct sb_random *r, double a, double b)
 {
     return (double)sb_dist_uniform(&r->rng, whole(a), whole(b));
 }
 
-double sb_random_gaussian(struct sb_random *r, double a, double b)
+static double draw_gaussian(struct sb_random *r, double a, double b)
 {
     return (double)sb_dist_gaussian(
         &r->shared->dist, &r->rng, whole(a), whole(b));
 }
 
-double sb_random_special(struct sb_random *r, double a, double b)
+static double draw_special(struct sb_random *r, double a, double b)
 {
     return (double)sb_dist_special(
         &r->shared->dist, &r->rng, whole(a), whole(b));
 }
 
-double sb_random_pareto(struct sb_random *r, double a, double b)
+static double draw_pareto(struct sb_random *r, double a, double b)
 {
     return (double)sb_dist_pareto(
         &r->shared->dist, &r->rng, whole(a), whole(b));
 }
 
-double sb_random_zipfian(struct sb_random *r, double a, double b)
+static double draw_zipfian(struct sb_random *r, double a, double b)
 {
     return (double)sb_dist_zipfian(
         &r->shared->dist, &r->zipf, &r->rng, whole(a), whole(b));
 }
 
-// Stores the lower bound in *low and returns the number of values from a to b.
-static uint64_t width(double a, double b, int64_t *low)
+// Stores the lower bound in *low and returns the number of values from a to b,
+// less 1.
+static uint64_t range(double a, double b, int64_t *low)
 {
     int64_t x = whole(a), y = whole(b);
-    uint64_t span = x < y ? (uint64_t)y - (uint64_t)x
-                          : (uint64_t)x - (uint64_t)y;
 
     *low = x < y ? x : y;
+    return x < y ? (uint64_t)y - (uint64_t)x : (uint64_t)x - (uint64_t)y;
+}
+
+// The number of values.
+static uint64_t width(double a, double b, int64_t *low)
+{
+    uint64_t span = range(a, b, low);
+
     return span == UINT64_MAX ? span : span + 1;
 }
 
-double sb_random_scrambled_zipfian(struct sb_random *r, double a, double b)
+static double draw_scrambled(struct sb_random *r, double a, double b)
 {
     int64_t low;
     uint64_t n = width(a, b, &low);
@@ -106,7 +126,7 @@ double sb_random_scrambled_zipfian(struct sb_random *r, double a, double b)
         double)(low + (int64_t)sb_ycsb_scrambled(&r->scrambled, &r->rng, n));
 }
 
-double sb_random_latest(struct sb_random *r, double a, double b)
+static double draw_latest(struct sb_random *r, double a, double b)
 {
     int64_t low;
     uint64_t n = width(a, b, &low);
@@ -114,6 +134,68 @@ double sb_random_latest(struct sb_random *r, double a, double b)
     return (double)(low +
                     (int64_t)(n - 1 - sb_ycsb_zipfian(&r->latest, &r->rng, n)));
 }
+
+static double (*const draw[SB_DRAW_KINDS])(
+    struct sb_random *r, double a, double b) = {
+    [SB_DRAW_UNIFORM] = draw_uniform,
+    [SB_DRAW_DEFAULT] = draw_default,
+    [SB_DRAW_GAUSSIAN] = draw_gaussian,
+    [SB_DRAW_SPECIAL] = draw_special,
+    [SB_DRAW_PARETO] = draw_pareto,
+    [SB_DRAW_ZIPFIAN] = draw_zipfian,
+    [SB_DRAW_SCRAMBLED] = draw_scrambled,
+    [SB_DRAW_LATEST] = draw_latest,
+};
+
+// Draws a number and offers it for the sample. What a row holds is no key.
+static __attribute__((noinline, cold)) double draw_and_offer(
+    struct sb_random *r, enum sb_draw_kind kind, double a, double b)
+{
+    struct sb_draws *sample = counter_of(r->shared)->draws;
+    struct sb_rng before = r->rng;
+    double v = draw[kind](r, a, b);
+    struct sb_draw one = { .kind = kind };
+
+    one.span = range(a, b, &one.low);
+    one.at = (uint64_t)whole(v) - (uint64_t)one.low;
+    if (kind == SB_DRAW_SCRAMBLED) {
+        one.at = sb_ycsb_zipfian(&r->scrambled, &before, SB_YCSB_ITEMS);
+    } else if (kind == SB_DRAW_DEFAULT && r->shared->dist.o.scatter) {
+        struct sb_dist unscattered = r->shared->dist;
+
+        unscattered.o.scatter = false;
+        one.at = (uint64_t)sb_dist_default(
+                     &unscattered, &r->zipf, &before, whole(a), whole(b)) -
+                 (uint64_t)one.low;
+    }
+    if (sample && !r->in_row)
+        r->gap = sb_draws_offer(sample, r->gap, &one);
+    r->left = r->gap;
+    return v;
+}
+
+// Decides before the draw, so that the path without a sample keeps no values in
+// registers.
+static inline bool is_offered(struct sb_random *r)
+{
+    return SB_UNLIKELY(--r->left == 0);
+}
+
+#define DRAW(name, function, kind)                                   \
+    double sb_random_##name(struct sb_random *r, double a, double b) \
+    {                                                                \
+        return is_offered(r) ? draw_and_offer(r, kind, a, b)         \
+                             : function(r, a, b);                    \
+    }
+
+DRAW(default, draw_default, SB_DRAW_DEFAULT)
+DRAW(uniform, draw_uniform, SB_DRAW_UNIFORM)
+DRAW(gaussian, draw_gaussian, SB_DRAW_GAUSSIAN)
+DRAW(special, draw_special, SB_DRAW_SPECIAL)
+DRAW(pareto, draw_pareto, SB_DRAW_PARETO)
+DRAW(zipfian, draw_zipfian, SB_DRAW_ZIPFIAN)
+DRAW(scrambled_zipfian, draw_scrambled, SB_DRAW_SCRAMBLED)
+DRAW(latest, draw_latest, SB_DRAW_LATEST)
 
 int64_t sb_random_fnv(double v)
 {
@@ -142,11 +224,6 @@ static uint64_t started(const struct sb_random_shared *s,
     if (counter->ranks > 1)
         x = x * counter->ranks + counter->rank;
     return (sb_rng_mix(s->seed) >> 1) + x;
-}
-
-static struct sb_random_shared *counter_of(struct sb_random_shared *s)
-{
-    return s->counter ? s->counter : s;
 }
 
 static uint64_t next_unique(struct sb_random_shared *s)

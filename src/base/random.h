@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/dist.h"
+#include "base/draws.h"
 #include "base/random.ffi.h"
 
 #define SB_RANDOM_RANGES 64 // that have counters of their own
@@ -27,6 +28,9 @@ struct sb_random_shared {
     // The struct whose counters are used: in a mix, that of the run; NULL: this
     // one.
     struct sb_random_shared *counter;
+    // A sample of the draws of all users who are created from now on; that of
+    // `counter` is used. NULL: none.
+    struct sb_draws *draws;
     // Of this process: unique numbers differ between ranks.
     uint32_t rank, ranks;
 };
@@ -38,6 +42,9 @@ struct sb_random {
     struct sb_ycsb_zipf latest, scrambled;
     struct sb_random_shared *shared;
     bool in_row;
+    // The draw that makes it 0 is offered for the sample, `gap` draws after the
+    // last one; 0: none is.
+    uint64_t left, gap;
 };
 
 // If the seed in the options is 0, a seed from 1 to 2^31 - 1 is derived from

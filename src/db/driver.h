@@ -369,9 +369,14 @@ enum sb_fact_id {
     SB_FACT_DATA_BYTES,     // of the database with indexes; if table() is not
                             // called
     SB_FACT_LOG_BYTES,      // total: bytes of log that were written
-    SB_FACT_LOG_FLUSHES, // total: times that the log was flushed to its device
-    SB_FACT_LOG_DEBT,    // bytes of log since the last checkpoint
-    SB_FACT_LOG_LIMIT,   // bytes of it that force the next one
+    SB_FACT_LOG_FLUSHES,  // total: times that the log was flushed to its device
+    SB_FACT_LOG_DEBT,     // bytes of log since the last checkpoint
+    SB_FACT_LOG_LIMIT,    // bytes of it that force the next one
+    SB_FACT_LOCK_WAITS,   // total: times that a session waited for the lock of
+                          // a row, or repeated a change because of a conflict
+    SB_FACT_LOCK_WAITERS, // sessions that wait for the lock of a row now; of
+                          // servers that do not count waits
+    SB_FACT_DEADLOCKS,    // total
     SB_FACTS
 };
 
@@ -392,6 +397,7 @@ enum sb_inspect_part {
     SB_PART_DURABILITY, // undurable(), folder()
     SB_PART_LOG,        // SB_FACT_LOG_BYTES, _FLUSHES
     SB_PART_DEBT,       // SB_FACT_LOG_DEBT, _LIMIT
+    SB_PART_LOCKS,      // SB_FACT_LOCK_WAITS or _WAITERS, _DEADLOCKS
     SB_PARTS
 };
 

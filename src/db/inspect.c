@@ -95,6 +95,10 @@ static enum sb_inspect_part part_of(enum sb_fact_id id)
     case SB_FACT_LOG_DEBT:
     case SB_FACT_LOG_LIMIT:
         return SB_PART_DEBT;
+    case SB_FACT_LOCK_WAITS:
+    case SB_FACT_LOCK_WAITERS:
+    case SB_FACT_DEADLOCKS:
+        return SB_PART_LOCKS;
     default:
         return SB_PART_SIZE;
     }

@@ -32,8 +32,9 @@ struct sb_inspected {
 #define SB_INSPECT_ALL ((1u << SB_PARTS) - 1)
 // Totals that are read again when the measured part begins; cheap for the
 // server.
-#define SB_INSPECT_TOTALS \
-    (1u << SB_PART_CACHE | 1u << SB_PART_LOG | 1u << SB_PART_DEBT)
+#define SB_INSPECT_TOTALS                                           \
+    (1u << SB_PART_CACHE | 1u << SB_PART_LOG | 1u << SB_PART_DEBT | \
+        1u << SB_PART_LOCKS)
 
 // Returns a sink for these parts that fills *out. Call sb_inspected_done()
 // before it is used again.

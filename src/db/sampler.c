@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -433,6 +434,37 @@ static int inspect_before(
         t, &t->before, again ? SB_INSPECT_TOTALS : SB_INSPECT_ALL, err);
 }
 
+// Whether the server says which sessions wait for locks, instead of counting
+// waits.
+static bool says_waiters(const struct sb__sampler_target *t)
+{
+    return t->s->setup.inspects && !t->same && t->before.asked &&
+           !isnan(t->before.fact[SB_FACT_LOCK_WAITERS]);
+}
+
+// Looks at the sessions that wait for locks, while users run. first: the
+// measured part begins.
+static int inspect_waiters(
+    struct sb__sampler_target *t, bool first, struct sb_err *err)
+{
+    struct sb_inspected now;
+    const struct sb_inspect_sink sink = sb_inspect_into(
+        &now, 1u << SB_PART_LOCKS);
+    int rc;
+
+    if (!says_waiters(t) || last_is_due(t))
+        return 0;
+    rc = sb__probe_inspect(t->probe, &sink, err);
+    if (rc == 0 && !isnan(now.fact[SB_FACT_LOCK_WAITERS])) {
+        pthread_mutex_lock(&t->s->lock);
+        t->looks = first ? 1 : t->looks + 1;
+        t->waiters = now.fact[SB_FACT_LOCK_WAITERS] + (first ? 0 : t->waiters);
+        pthread_mutex_unlock(&t->s->lock);
+    }
+    sb_inspected_done(&now);
+    return rc;
+}
+
 static int inspect_after(struct sb__sampler_target *t, struct sb_err *err)
 {
     if (!t->s->setup.inspects || t->same || !last_is_due(t))
@@ -440,10 +472,12 @@ static int inspect_after(struct sb__sampler_target *t, struct sb_err *err)
     return inspect(t, &t->after, SB_INSPECT_ALL, err);
 }
 
-// Without counters, a server is visited only to inspect it.
+// Without counters, a server is visited only to inspect it. Its connection is
+// closed meanwhile, unless it is asked during the run.
 static bool has_nothing_to_do(struct sb__sampler_target *t, bool first)
 {
-    return t->described && !t->s->samples && !first && !last_is_due(t);
+    return t->described && !t->s->samples && !first && !last_is_due(t) &&
+           !says_waiters(t);
 }
 
 static void visit_target(struct sb__sampler_target *t)
@@ -464,10 +498,12 @@ static void visit_target(struct sb__sampler_target *t)
     if (rc == 0 && !t->same && t->s->samples && !sb__sampler_stopped(t->s))
         rc = sample(t, first, &err);
     if (rc == 0)
+        rc = inspect_waiters(t, first, &err);
+    if (rc == 0)
         rc = inspect_after(t, &err);
     if (rc)
         target_failed(t, &err);
-    else if (!t->s->samples)
+    else if (!t->s->samples && !says_waiters(t))
         sb__probe_disconnect(t->probe); // it would be idle during the run
 }
 
@@ -855,7 +891,9 @@ void sb_sampler_inspections(struct sb_sampler *s,
         struct sb_inspection one = { .documents = t->facts.documents,
             .embedded = (drv->caps & SB_CAP_EMBEDDED) != 0,
             .before = t->before,
-            .after = t->after };
+            .after = t->after,
+            .looks = t->looks,
+            .waiters = t->waiters };
 
         if (t->same)
             continue;

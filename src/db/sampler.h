@@ -94,6 +94,10 @@ struct sb_inspection {
     bool documents; // as sb_server_facts
     bool embedded;  // there is no server
     struct sb_inspected before, after;
+    // Looks at sessions that wait for locks during the measured part, and the
+    // sum of SB_FACT_LOCK_WAITERS: of servers that say this.
+    unsigned looks;
+    double waiters;
 };
 
 // Passes what the servers said, once per server and database. The visitor takes

@@ -35,6 +35,8 @@ struct sb__sampler_target {
     unsigned samples; // that were complete
     // Before and after the measured part; the latter of the last attempt.
     struct sb_inspected before, after;
+    unsigned looks; // as in struct sb_inspection
+    double waiters;
     bool last; // the one after the run was taken, or failed
     // Used by the thread only:
     bool described, warned;

@@ -19,6 +19,7 @@ static const char *const checks[SB_CHECKS] = {
     [SB_CHECK_CLIENT] = "client",
     [SB_CHECK_SAMPLES] = "samples",
     [SB_CHECK_CENSORED] = "censored",
+    [SB_CHECK_SKEW] = "skew",
     [SB_CHECK_MISSES] = "misses",
     [SB_CHECK_ERRORS] = "errors",
 };

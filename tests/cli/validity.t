@@ -41,6 +41,7 @@ A run of 20 events. The machine of the tests may be busy, so its check is left o
       samples     doubtful  p95 rests on 1 event
                             measure 10 times as long, or use a lower percentile
       censored    ok        all events that were started were completed
+      skew        n/a       no database was used
       misses      n/a       no statement looks for rows
       errors      ok        0 % of the attempts at an event failed or were
                             repeated
@@ -64,6 +65,7 @@ With a result file, a line on stderr; without one, nothing. Not if it is switche
       client      n/a
       samples     doubtful
       censored    ok
+      skew        n/a
       errors      ok
   $ sysbench show r.json | validity
   $ sysbench show --validity off.json | validity
@@ -133,11 +135,12 @@ whether commits wait for the device, and whether tables were analyzed.
   $ lite oltp_read_only --table-size=1000 prepare >/dev/null
   $ lite oltp_point_select --table-size=3000 --events=1000 --rand-type=uniform \
   >     --report=none,json=l.json run 2>/dev/null
-  $ states l.json misses durable cached statistics client
+  $ states l.json misses durable cached statistics client skew
   cached ok
   durable n/a
   statistics doubtful
   client n/a
+  skew ok
   misses bad
   $ lite oltp_update_index --table-size=1000 --events=10 --sqlite-synchronous=off \
   >     --report=none,json=l.json run 2>/dev/null
@@ -181,7 +184,7 @@ Limits.
   
   limit not kept: validity!=bad: no value (the figures of the run were not checked)
   $ run --assert='validity.stedy==ok'
-  --assert: 'validity.stedy==ok', character 10: unknown check 'stedy' (must be known, steady, cached, debt, durable, statistics, machine, network, client, samples, censored, misses or errors)
+  --assert: 'validity.stedy==ok', character 10: unknown check 'stedy' (must be known, steady, cached, debt, durable, statistics, machine, network, client, samples, censored, skew, misses or errors)
   [1]
   $ run --assert='validity<ok'
   --assert: 'validity<ok', character 9: expected == or != to compare a state

@@ -147,6 +147,8 @@ static int take_status_fact(
         { "Innodb_checkpoint_max_age", SB_FACT_LOG_LIMIT },
         { "Innodb_redo_log_logical_size", SB_FACT_LOG_DEBT },
         { "Innodb_redo_log_capacity_resized", SB_FACT_LOG_LIMIT },
+        { "Innodb_row_lock_waits", SB_FACT_LOCK_WAITS },
+        { "Innodb_deadlocks", SB_FACT_DEADLOCKS },
     };
 
     for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
@@ -180,6 +182,10 @@ static const struct question {
         "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_checkpoint_age', "
         "'Innodb_checkpoint_max_age', 'Innodb_redo_log_logical_size', "
         "'Innodb_redo_log_capacity_resized')",
+        take_status_fact },
+    { SB_PART_LOCKS, "SHOW GLOBAL STATUS",
+        "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_row_lock_waits', "
+        "'Innodb_deadlocks')",
         take_status_fact },
     { SB_PART_DURABILITY, "SHOW GLOBAL VARIABLES",
         "SHOW GLOBAL VARIABLES WHERE Variable_name = "

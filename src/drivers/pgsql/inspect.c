@@ -85,6 +85,13 @@ static int take_debt(const PGresult *r, const struct sb_inspect_sink *to)
     return rc ? rc : to->fact(to->arg, SB_FACT_LOG_LIMIT, number_of(r, 0, 1));
 }
 
+static int take_locks(const PGresult *r, const struct sb_inspect_sink *to)
+{
+    int rc = to->fact(to->arg, SB_FACT_LOCK_WAITERS, number_of(r, 0, 0));
+
+    return rc ? rc : to->fact(to->arg, SB_FACT_DEADLOCKS, number_of(r, 0, 1));
+}
+
 #define NOT_COUNTED                                                        \
     "(SELECT setting FROM pg_settings WHERE name = 'wal_sync_method' AND " \
     "setting LIKE 'open%')"
@@ -131,6 +138,13 @@ static const struct question questions[] = {
         "current_setting('checkpoint_completion_target')::float8) "
         "FROM pg_control_checkpoint()",
         10, 0, 1u << SB_PART_DEBT, 2, take_debt },
+    // The server counts no waits for locks.
+    { "pg_stat_activity",
+        "SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = "
+        "current_database() AND wait_event_type = 'Lock' AND wait_event IN "
+        "('transactionid', 'tuple')), deadlocks FROM pg_stat_database WHERE "
+        "datname = current_database()",
+        10, 0, 1u << SB_PART_LOCKS, 2, take_locks },
 };
 
 static int answer(struct pgsql_conn *c, const struct question *q,
