@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "app/app.h"
-#include "kit/array.h"
 #include "base/host.h"
 #include "out/validity.h"
 
@@ -15,7 +14,8 @@
 #define TABLE_MIN        1000 // rows: the planner's guess does for fewer
 #define COLD_DOUBTFUL    1    // percent of the requests of a cache
 #define COLD_BAD         10
-#define COLD_MIN         100 // pages
+#define COLD_MIN         100  // pages
+#define FOUND_MOST       99.9 // percent that do not look like all
 #define COMMITS_MIN      100
 #define FLUSH_MIN_NS     20000 // a device that is faster does not wait
 
@@ -363,17 +363,6 @@ static void check_debt(const struct sb__listening *t, struct sb_validity *v)
             c->value);
 }
 
-// Returns a table as it was after the run, or NULL if the run has not used it.
-static const struct sb_table_facts *used_table(
-    const struct sb_inspection *i, bool counts, unsigned k)
-{
-    const struct sb_table_facts *after = &i->after.table[k].facts;
-    const struct sb_table_facts *before = sb_inspected_find(
-        &i->before, after->name);
-
-    return !before || was_used(i, counts, before) ? after : NULL;
-}
-
 static double data_bytes(const struct sb_inspection *i)
 {
     bool counts = counts_uses(i);
@@ -382,46 +371,14 @@ static double data_bytes(const struct sb_inspection *i)
     if (isfinite(i->after.fact[SB_FACT_DATA_BYTES]))
         return i->after.fact[SB_FACT_DATA_BYTES];
     for (unsigned k = 0; k < i->after.ntables; k++) {
-        const struct sb_table_facts *table = used_table(i, counts, k);
+        const struct sb_table_facts *after = &i->after.table[k].facts;
+        const struct sb_table_facts *before = sb_inspected_find(
+            &i->before, after->name);
 
-        if (table && table->bytes > 0)
-            sum += table->bytes;
+        if (after->bytes > 0 && (!before || was_used(i, counts, before)))
+            sum += after->bytes;
     }
     return sum;
-}
-
-static void add_data(struct sb__listening *t, const struct sb_inspection *i,
-    const char *table, double rows, double bytes)
-{
-    struct sb_facts *f = &t->a->facts;
-    struct sb_data_fact *more = sb_array_least(
-        t->server.data, &f->ndata, f->ndata + 1, sizeof(*more));
-
-    if (!more)
-        return;
-    f->data = t->server.data = more;
-    more[f->ndata - 1] = (struct sb_data_fact){ i->address, table, rows,
-        bytes };
-}
-
-void sb__app_server_data(struct sb__listening *t)
-{
-    for (unsigned n = 0; n < t->server.ninspections; n++) {
-        const struct sb_inspection *i = &t->server.inspection[n];
-        double bytes = i->after.fact[SB_FACT_DATA_BYTES];
-        bool counts = counts_uses(i);
-
-        if (!i->after.asked)
-            continue;
-        if (isfinite(bytes))
-            add_data(t, i, NULL, NAN, bytes);
-        for (unsigned k = 0; k < i->after.ntables; k++) {
-            const struct sb_table_facts *table = used_table(i, counts, k);
-
-            if (table)
-                add_data(t, i, table->name, table->rows, table->bytes);
-        }
-    }
 }
 
 static void find_cached(const struct sb__listening *t,
@@ -432,6 +389,7 @@ static void find_cached(const struct sb__listening *t,
     double cold = sb_check_percent(misses, grown(i, SB_FACT_CACHE_REQUESTS));
     double memory = (double)t->a->facts.host.memory;
     bool local = t->client.seen.peers == SB_PEERS_LOCAL || i->embedded;
+    bool nearly = misses > 0 && 100 - cold > FOUND_MOST;
     char where[300];
 
     at_server(t, i, where, sizeof(where));
@@ -456,9 +414,10 @@ static void find_cached(const struct sb__listening *t,
     else
         sb_check_find(c, SB_VALIDITY_OK, "",
             "%.3g %% of the data (%.3g MB) fits into the cache%s (%.3g MB); "
-            "%.3g %% of the pages were found in it%s",
-            100 * cache / data, data / 1e6, where, cache / 1e6, 100 - cold,
-            local && data < memory / 2
+            "%s%.3g %% of the pages were found in it%s",
+            100 * cache / data, data / 1e6, where, cache / 1e6,
+            nearly ? "more than " : "", nearly ? FOUND_MOST : 100 - cold,
+            misses > 0 && local && data < memory / 2
                 ? ", others most likely in the operating system's"
                 : "");
 }
