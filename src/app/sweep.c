@@ -610,6 +610,7 @@ static int add_run(struct sb_app_sweep *s, unsigned run, bool *keep)
 static int write_results(struct sb_app *a, char **path, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
+    char doubt[500];
     unsigned n = 0;
     int rc = sb_sweep_state_check(&s->state, err);
 
@@ -631,6 +632,8 @@ static int write_results(struct sb_app *a, char **path, struct sb_err *err)
     if (!sb__app_quiet(a) && s->figures.npoints) {
         printf("\n");
         sb_sweep_figures_print(&s->figures, stdout);
+    } else if (sb_sweep_figures_doubt(&s->figures, doubt, sizeof(doubt))) {
+        sb_log(SB_LOG_WARNING, "validity: %s", doubt);
     }
     json_t *sweep = sb_sweep_figures_json(&s->figures);
 

@@ -16,10 +16,13 @@
 #include "out/validity.h"
 
 // Percent from which on a check is doubtful, and bad.
-#define STEADY_DOUBTFUL 1
-#define STEADY_BAD      10
-#define ERRORS_DOUBTFUL 1
-#define ERRORS_BAD      10
+#define STEADY_DOUBTFUL  1
+#define STEADY_BAD       10
+#define ERRORS_DOUBTFUL  1
+#define ERRORS_BAD       10
+#define IDLE_SECONDS_MIN 1
+#define IDLE_EVENTS_MIN  10 // of a user, on average
+
 #define MISSES_DOUBTFUL 1
 #define MISSES_BAD      50
 #define MISSES_MIN      10
@@ -456,6 +459,26 @@ static void check_samples(
 
 // Errors, misses, censored events ---------------------------------------------
 
+// Users that completed nothing while the others were busy. In an open loop,
+// other users may have taken all arrivals; with stages, some users
+// exist only for a while.
+static void find_idle_users(struct sb_check *c, const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+    unsigned idle = 0;
+
+    if (r->open_loop || r->nstages > 0 || r->total_s < IDLE_SECONDS_MIN ||
+        !s->user_events ||
+        (double)s->c.completed < IDLE_EVENTS_MIN * (double)s->users)
+        return;
+    for (unsigned i = 0; i < s->users; i++)
+        idle += s->user_events[i] == 0;
+    if (idle > 0)
+        sb_check_find(c, SB_VALIDITY_DOUBTFUL,
+            "find out what these users waited for",
+            "%u of %u users completed no event", idle, s->users);
+}
+
 static void check_errors(struct sb__app_validity *v, const struct sb_report *r)
 {
     const struct sb_counters *n = &r->snap->c;
@@ -469,16 +492,17 @@ static void check_errors(struct sb__app_validity *v, const struct sb_report *r)
     snprintf(c->meaning, sizeof(c->meaning),
         "%.3g %% of the attempts at an event failed or were repeated",
         c->value);
-    if (c->state == SB_VALIDITY_OK)
-        return;
-    snprintf(c->meaning, sizeof(c->meaning),
-        "%.3g %% of the attempts at an event failed or were repeated: the "
-        "server carried out %.4g per second for %.4g events per second",
-        c->value, (double)n->tries / r->total_s,
-        (double)n->completed / r->total_s);
-    snprintf(c->advice, sizeof(c->advice),
-        "see --report-errors; fewer users, or keys that are spread more, "
-        "conflict less");
+    if (c->state != SB_VALIDITY_OK) {
+        snprintf(c->meaning, sizeof(c->meaning),
+            "%.3g %% of the attempts at an event failed or were repeated: the "
+            "server carried out %.4g per second for %.4g events per second",
+            c->value, (double)n->tries / r->total_s,
+            (double)n->completed / r->total_s);
+        snprintf(c->advice, sizeof(c->advice),
+            "see --report-errors; fewer users, or keys that are spread more, "
+            "conflict less");
+    }
+    find_idle_users(c, r);
 }
 
 static void check_misses(struct sb__app_validity *v, const struct sb_report *r)
@@ -771,6 +795,7 @@ static void judge(struct sb__listening *t, const struct sb_report *final)
     check_misses(v, &whole);
     check_errors(v, &whole);
     t->a->facts.validity = &v->result;
+    t->a->text.censored = sb_validity_censored(&v->result);
 }
 
 static void print_validity(struct sb__listening *t, const struct sb_report *r)
@@ -785,7 +810,8 @@ static void print_validity(struct sb__listening *t, const struct sb_report *r)
     if (t->a->text_opts.report_validity == SB_TEXT_VALIDITY_ON &&
         !sb__app_quiet(t->a))
         sb_validity_text(v, stdout);
-    else if (sb_validity_line(v, line, sizeof(line)))
+    // The table of a sweep says it once for all of its runs.
+    else if (t->a->setup.round == 0 && sb_validity_line(v, line, sizeof(line)))
         sb_log(SB_LOG_WARNING, "validity: %s", line);
 }
 

@@ -130,8 +130,7 @@ void sb_server_facts_done(struct sb_server_facts *f)
     f->nsettings = 0;
 }
 
-static int add_setting(
-    void *arg, const char *name, const char *value, enum sb_setting_state state)
+static int add_setting(void *arg, const char *name, const char *value)
 {
     struct sb_server_facts *f = arg;
     struct sb_server_setting *more = realloc(
@@ -141,7 +140,7 @@ static int add_setting(
         return SB_ENOMEM;
     f->setting = more;
     more += f->nsettings;
-    *more = (struct sb_server_setting){ strdup(name), strdup(value), state };
+    *more = (struct sb_server_setting){ strdup(name), strdup(value) };
     if (more->name && more->value) {
         f->nsettings++;
         return 0;
@@ -158,9 +157,7 @@ bool sb_server_facts_copy(
     to->setting = NULL;
     to->nsettings = 0;
     for (size_t i = 0; i < from->nsettings; i++) {
-        const struct sb_server_setting *s = &from->setting[i];
-
-        if (add_setting(to, s->name, s->value, s->state)) {
+        if (add_setting(to, from->setting[i].name, from->setting[i].value)) {
             sb_server_facts_done(to);
             return false;
         }

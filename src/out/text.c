@@ -427,27 +427,46 @@ static void time_heads(const struct sb_text *t)
     fprintf(t->out, "%*s", TIME, "max");
 }
 
-static void time_cell(const struct sb_text *t, double ns)
+// Whether events whose times are unknown may have taken longer than a
+// percentile of the run.
+static bool is_bound(
+    const struct sb_text *t, const struct sb_report *r, double pct)
 {
-    double ms = ns / 1e6;
-
-    fprintf(t->out, "%*.*f", TIME, sb_units_ms_decimals(ms, 3), ms);
+    return r->final && pct > 100 - t->censored;
 }
 
-// There are no times without events.
-static void time_cells(const struct sb_text *t, const struct sb_hist_snap *h,
-    uint64_t min, uint64_t sum, uint64_t max)
+static void time_cell(const struct sb_text *t, double ns, bool bound)
+{
+    double ms = ns / 1e6;
+    char value[40];
+
+    snprintf(value, sizeof(value), "%s%.*f", bound ? "> " : "",
+        sb_units_ms_decimals(ms, 3), ms);
+    fprintf(t->out, "%*s", TIME, value);
+}
+
+// There are no times without events. r: the report whose percentiles these are;
+// NULL: a part of its events.
+static void times_of(const struct sb_text *t, const struct sb_report *r,
+    const struct sb_hist_snap *h, uint64_t min, uint64_t sum, uint64_t max)
 {
     if (h->total == 0) {
         for (unsigned i = 0; i < t->npct + 3; i++)
             fprintf(t->out, "%*s", TIME, "-");
         return;
     }
-    time_cell(t, (double)min);
-    time_cell(t, (double)sum / (double)h->total);
+    time_cell(t, (double)min, false);
+    time_cell(t, (double)sum / (double)h->total, false);
     for (unsigned i = 0; i < t->npct; i++)
-        time_cell(t, sb_hist_snap_percentile(h, t->pct[i], max));
-    time_cell(t, (double)max);
+        time_cell(t, sb_hist_snap_percentile(h, t->pct[i], max),
+            r && is_bound(t, r, t->pct[i]));
+    time_cell(t, (double)max, false);
+}
+
+static void time_cells(const struct sb_text *t, const struct sb_hist_snap *h,
+    uint64_t min, uint64_t sum, uint64_t max)
+{
+    times_of(t, NULL, h, min, sum, max);
 }
 
 // Prints response time, service time and lag of an open loop, and the counts
@@ -459,10 +478,11 @@ static void text_open_loop(const struct sb_text *t, const struct sb_report *r)
     fprintf(t->out, "Open loop (ms):     ");
     time_heads(t);
     fprintf(t->out, "\n    response time   ");
-    time_cells(
-        t, &s->response, s->response_min, s->c.response_ns, s->response_max);
+    times_of(
+        t, r, &s->response, s->response_min, s->c.response_ns, s->response_max);
     fprintf(t->out, "\n    service time    ");
-    time_cells(t, &s->service, s->service_min, s->c.service_ns, s->service_max);
+    times_of(
+        t, r, &s->service, s->service_min, s->c.service_ns, s->service_max);
     fprintf(t->out, "\n    lag             ");
     time_cells(t, &s->lag, s->lag_min, s->c.lag_ns, s->lag_max);
     fprintf(t->out,
@@ -1131,9 +1151,11 @@ static void percentile_line(
 {
     int n = fprintf(t->out, "%11.12gth percentile:", pct);
     double ms = sb_report_percentile(r, pct) / 1e6;
+    char value[40];
 
-    fprintf(t->out, " %*.*f\n", n < EDGE - 1 ? EDGE - 1 - n : 0,
+    snprintf(value, sizeof(value), "%s%.*f", is_bound(t, r, pct) ? "> " : "",
         sb_units_ms_decimals(ms, 2), ms);
+    fprintf(t->out, " %*s\n", n < EDGE - 1 ? EDGE - 1 - n : 0, value);
 }
 
 static void general(const struct sb_text *t, const struct sb_report *r)

@@ -59,6 +59,9 @@ struct sb_text {
     bool documents;    // no SQL driver was used: another heading
     uint64_t start_ns; // start of the run on its clock; "first seen" of errors
                        // is relative to it
+    // Percentiles of the final report above 100 - censored are lower bounds,
+    // and printed as such: sb_validity_censored().
+    double censored;
     int64_t interval_ns;          // --report-interval: decimals of "[ 0.5s ] "
     const struct sb_stats *stats; // names of operations; may be NULL
     struct sb_text_own own;

@@ -126,9 +126,35 @@ double sb_check_percent(double part, double all)
     return all > 0 || isnan(all) ? 100 * part / all : 0;
 }
 
+void sb_validity_add(
+    struct sb_validity *to, const struct sb_validity *run, unsigned number)
+{
+    for (int i = 0; i < SB_CHECKS; i++) {
+        const struct sb_check *from = &run->check[i];
+        struct sb_check *c = &to->check[i];
+        bool first = c->state == SB_VALIDITY_NOT_APPLICABLE || !c->made;
+
+        if (!from->made ||
+            (c->made && !(first && from->state == SB_VALIDITY_OK) &&
+                rank_of(from->state) <= rank_of(c->state)))
+            continue;
+        *c = *from;
+        if (rank_of(c->state) > 0)
+            snprintf(c->meaning, sizeof(c->meaning), "run %u: %.460s", number,
+                from->meaning);
+    }
+}
+
 static bool is_known(const struct sb_check *c)
 {
     return c->made && c->state <= SB_VALIDITY_BAD;
+}
+
+double sb_validity_censored(const struct sb_validity *v)
+{
+    const struct sb_check *c = &v->check[SB_CHECK_CENSORED];
+
+    return is_known(c) && c->value > 0 ? c->value : 0;
 }
 
 enum sb_validity_state sb_validity_worst(const struct sb_validity *v)

@@ -95,11 +95,21 @@ enum sb_validity_state sb_check_grade(
 // 0 of 0 is 0 %. NaN: unknown.
 double sb_check_percent(double part, double all);
 
+// The share of the events whose times are unknown, in percent: percentiles
+// above 100 less this share are lower bounds. 0 also if it was not checked.
+double sb_validity_censored(const struct sb_validity *v);
+
 // The worst of the states that say something about the figures; OK if no check
 // has such a state.
 enum sb_validity_state sb_validity_worst(const struct sb_validity *v);
 // The number of checks in such a state.
 unsigned sb_validity_known(const struct sb_validity *v);
+
+// Adds the checks of run `number` of several that are one together: each check
+// has the worst of their states, and says of which run it is. Percentiles are
+// not those of the sum, and are left out.
+void sb_validity_add(
+    struct sb_validity *to, const struct sb_validity *run, unsigned number);
 
 // Prints all checks that were made.
 void sb_validity_text(const struct sb_validity *v, FILE *out);

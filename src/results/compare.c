@@ -19,6 +19,7 @@
 #include "out/json_parts.h"
 #include "out/page.h"
 #include "out/target.h"
+#include "results/checks.h"
 #include "results/cmd.h"
 #include "results/differences.h"
 #include "results/sides.h"
@@ -51,6 +52,7 @@ struct comparison {
     const struct sb_cmd_args *args;
     struct compare_opts o;
     struct sb_side a, b;
+    struct sb_checks checks_a, checks_b;  // of their runs
     struct sb_figure figure[FIGURES_MAX]; // the first decides
     struct sb_compare result[FIGURES_MAX];
     unsigned n;
@@ -478,6 +480,25 @@ static const char *compare_number(char *out, size_t size, double value)
     return out;
 }
 
+// Whether a figure of a side is a percentile that is a lower bound.
+static bool is_bound(const struct sb_figure *f, const struct sb_checks *checks)
+{
+    double pct = f->figure[0] == 'p' ? strtod(f->figure + 1, NULL) : 0;
+
+    return strcmp(f->group, "run") == 0 && pct > 100 - checks->censored;
+}
+
+// The value of a figure, "> 12.3" if it is a lower bound. Returns out.
+static const char *figure_text(char *out, size_t size,
+    const struct sb_figure *f, const struct sb_checks *checks, double value)
+{
+    char number[24];
+
+    snprintf(out, size, "%s%s", is_bound(f, checks) ? "> " : "",
+        compare_number(number, sizeof(number), value));
+    return out;
+}
+
 static const char *share_text(char *out, size_t size, double share)
 {
     if (isfinite(share))
@@ -498,8 +519,8 @@ static void print_row(const struct comparison *c, unsigned n)
         f->figure, f->unit);
     sb_escape_line(name, sizeof(name), raw);
     fprintf(c->args->out, "%-32s %10s %10s %10s  %9s .. %-9s  %s\n", name,
-        compare_number(a, sizeof(a), r->a.value),
-        compare_number(b, sizeof(b), r->b.value),
+        figure_text(a, sizeof(a), f, &c->checks_a, r->a.value),
+        figure_text(b, sizeof(b), f, &c->checks_b, r->b.value),
         share_text(diff, sizeof(diff), r->difference),
         share_text(low, sizeof(low), r->low),
         share_text(high, sizeof(high), r->high), compare_word(f, r));
@@ -567,6 +588,43 @@ static void write_side_notes(char name, const struct sb_side *s, FILE *out)
             s->nnotes - SB_SIDE_NOTES_MAX);
 }
 
+static void add_checks(struct sb_checks *c, const struct sb_side *s)
+{
+    for (unsigned i = 0; i < s->nruns; i++)
+        sb_checks_add(c, s->run[i]->json);
+}
+
+// Whether the figures of a side are to be believed, if there is a doubt. Of one
+// run, with the reasons.
+static void write_side_validity(
+    const struct sb_side *s, const struct sb_checks *checks, FILE *out)
+{
+    struct sb_validity v;
+    const char *before = "";
+    char names[400];
+
+    if (checks->worst == SB_VALIDITY_OK)
+        return;
+    fprintf(out, "Validity of ");
+    sb__cmd_print_line(out, s->text);
+    fprintf(out, ": %s", sb_validity_name(checks->worst));
+    if (checks->runs > 1) {
+        fprintf(out, " (%u of %u runs: %s).\n", checks->doubtful + checks->bad,
+            checks->runs, sb_checks_names(checks, names, sizeof(names)));
+        return;
+    }
+    fprintf(out, " (");
+    sb_validity_read(&v, json_object_get(s->run[0]->json, "validity"));
+    for (int i = 0; i < SB_CHECKS; i++) {
+        if (!checks->failed[i])
+            continue;
+        fprintf(out, "%s%s: ", before, sb_check_name((enum sb_check_id)i));
+        sb__cmd_print_line(out, v.check[i].meaning);
+        before = "; ";
+    }
+    fprintf(out, ").\n");
+}
+
 static bool overlap(const struct sb_side *a, const struct sb_side *b)
 {
     for (unsigned i = 0; i < a->nruns; i++)
@@ -584,6 +642,8 @@ static void compare_notes(const struct comparison *c, FILE *out)
 
     write_side_notes('A', &c->a, out);
     write_side_notes('B', &c->b, out);
+    write_side_validity(&c->a, &c->checks_a, out);
+    write_side_validity(&c->b, &c->checks_b, out);
     compare_work_note(c, out);
     if (overlap(&c->a, &c->b))
         fprintf(out, "A and B have a run in common.\n");
@@ -666,13 +726,14 @@ static void print_comparison(const struct comparison *c)
 //
 // The document is described in docs/internals/compare.md.
 
-static json_t *figure_json(
-    const struct sb_figure *f, const struct sb_compare *r)
+static json_t *figure_json(const struct comparison *c, unsigned n)
 {
+    const struct sb_figure *f = &c->figure[n];
+    const struct sb_compare *r = &c->result[n];
     static const char *const verdicts[] = { "none", "same", "higher", "lower" };
 
     return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s,s:b,s:b,"
-                     "s:b,s:b}",
+                     "s:b,s:b,s:[b,b]}",
         "group", f->group, "name", f->name, "figure", f->figure, "unit",
         f->unit, "a", sb_estimate_json(&r->a, true), "b",
         sb_estimate_json(&r->b, true), "difference",
@@ -681,7 +742,8 @@ static json_t *figure_json(
         sb_json_number(isfinite(r->p_adjusted) ? r->p_adjusted : r->p),
         "verdict", verdicts[r->verdict], "words", compare_word(f, r),
         "within_margin", r->within_margin, "drift_unknown", r->drift_unknown,
-        "too_short", r->too_short, "drifts_differ", r->drifts_differ);
+        "too_short", r->too_short, "drifts_differ", r->drifts_differ,
+        "lower_bounds", is_bound(f, &c->checks_a), is_bound(f, &c->checks_b));
 }
 
 static json_t *figures_json(const struct comparison *c)
@@ -689,8 +751,7 @@ static json_t *figures_json(const struct comparison *c)
     json_t *figures = json_array();
 
     for (unsigned i = 0; i < c->n; i++) {
-        if (json_array_append_new(
-                figures, figure_json(&c->figure[i], &c->result[i]))) {
+        if (json_array_append_new(figures, figure_json(c, i))) {
             json_decref(figures);
             return NULL;
         }
@@ -716,16 +777,18 @@ static json_t *work_json(const struct comparison *c)
     return list;
 }
 
-static json_t *side_json(const struct sb_side *s)
+static json_t *side_json(
+    const struct sb_side *s, const struct sb_checks *checks)
 {
     const struct sb_result_run *r = s->run[0];
     json_t *files = json_array();
 
     for (unsigned i = 0; i < s->nfiles; i++)
         json_array_append_new(files, sb_json_text(s->file[i].path));
-    return json_pack("{s:o,s:i,s:s,s:f,s:i}", "files", files, "runs",
+    return json_pack("{s:o,s:i,s:s,s:f,s:i,s:o}", "files", files, "runs",
         (int)s->nruns, "test", sb_result_text(r, "test"), "seconds",
-        r->report.total_s, "threads", (int)r->report.threads);
+        r->report.total_s, "threads", (int)r->report.threads, "validity",
+        sb_checks_json(checks));
 }
 
 // What `write` writes, as a text or as a list of its lines.
@@ -779,9 +842,10 @@ static json_t *compare_document(const struct comparison *c)
         c->o.confidence, "margin", c->o.margin, "run_deviation", c->o.deviation,
         "paired", c->o.paired, "open_loop", c->open_loop, "verdict",
         json_string(outcome(c)), "sentence", written(c, compare_verdict, false),
-        "notes", written(c, compare_notes, true), "sides", side_json(&c->a),
-        side_json(&c->b), "differences", c->differences, "figures",
-        figures_json(c), "different_work", c->other_work, "work", work_json(c));
+        "notes", written(c, compare_notes, true), "sides",
+        side_json(&c->a, &c->checks_a), side_json(&c->b, &c->checks_b),
+        "differences", c->differences, "figures", figures_json(c),
+        "different_work", c->other_work, "work", work_json(c));
 }
 
 static int write_file(const char *path, const json_t *o, struct sb_err *err)
@@ -952,6 +1016,8 @@ static int read_sides(struct comparison *c)
     if (sb_runs_check_different(c->a.run, c->a.nruns, c->a.text) ||
         sb_runs_check_different(c->b.run, c->b.nruns, c->b.text))
         return SB_EUSAGE;
+    add_checks(&c->checks_a, &c->a);
+    add_checks(&c->checks_b, &c->b);
     c->open_loop = c->a.run[0]->report.open_loop;
     if (c->open_loop != c->b.run[0]->report.open_loop) {
         sb_log(SB_LOG_FATAL, "one side was measured with --rate, the other "

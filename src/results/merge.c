@@ -18,6 +18,7 @@
 #include "out/json_parts.h"
 #include "out/series.h"
 #include "out/target.h"
+#include "out/validity.h"
 #include "results/cmd.h"
 #include "results/sides.h"
 
@@ -1048,6 +1049,22 @@ static uint64_t sum_missing(const struct merge *m)
     return n;
 }
 
+// The worst of the states of all runs; NULL if one was not checked.
+static json_t *merged_validity(const struct merge *m)
+{
+    struct sb_validity all = { 0 }, one;
+
+    for (unsigned i = 0; i < m->nruns; i++) {
+        const json_t *validity = json_object_get(m->run[i]->json, "validity");
+
+        if (!validity)
+            return NULL;
+        sb_validity_read(&one, validity);
+        sb_validity_add(&all, &one, i + 1);
+    }
+    return sb_validity_json(&all);
+}
+
 static int write_document(struct merge *m, FILE *out, struct sb_err *err)
 {
     struct sb_report report;
@@ -1064,6 +1081,7 @@ static int write_document(struct merge *m, FILE *out, struct sb_err *err)
         .columns = m->rows.columns,
         .missing = sum_missing(m),
         .totals = sb_json_totals(&report),
+        .validity = merged_validity(m),
         .end = merged_end(m),
         .rows = sb_merge_rows_write,
         .heat = sb_merge_rows_heat,
@@ -1073,6 +1091,7 @@ static int write_document(struct merge *m, FILE *out, struct sb_err *err)
     sb_document_end(out);
     json_decref(run.facts);
     json_decref(run.totals);
+    json_decref(run.validity);
     json_decref(run.end);
     return rc;
 }

@@ -413,6 +413,7 @@ static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     p->due += due(f, p, run);
     p->completed += (double)run->snap.c.completed;
     p->errors += count_errors(run);
+    sb_checks_add(&p->checks, run->json);
     add_workers(p, run);
     add_metrics(f, p, run);
     return 0;
@@ -723,6 +724,10 @@ static void print_point(
         fprintf(out, "  %u found no rate", p->unfound);
     if (p->missed)
         fprintf(out, "  %u did not keep a limit", p->missed);
+    if (p->checks.doubtful)
+        fprintf(out, "  %u doubtful", p->checks.doubtful);
+    if (p->checks.bad)
+        fprintf(out, "  %u bad", p->checks.bad);
     fprintf(out, "\n");
 }
 
@@ -833,8 +838,36 @@ static void print_found(const struct sb_sweep_figures *f, FILE *out)
     }
 }
 
+// Returns what the checks of all runs say.
+static struct sb_checks all_checks(const struct sb_sweep_figures *f)
+{
+    struct sb_checks all = { 0 };
+
+    for (unsigned i = 0; i < f->npoints; i++)
+        sb_checks_sum(&all, &f->point[i].checks);
+    return all;
+}
+
+bool sb_sweep_figures_doubt(
+    const struct sb_sweep_figures *f, char *out, size_t size)
+{
+    const struct sb_checks all = all_checks(f);
+    char names[400];
+
+    if (all.doubtful + all.bad == 0)
+        return false;
+    snprintf(out, size, "%u of %u run%s %s %s: %s", all.doubtful + all.bad,
+        all.runs, all.runs > 1 ? "s" : "",
+        all.doubtful + all.bad > 1 ? "are" : "is",
+        all.bad ? "doubtful or bad" : "doubtful",
+        sb_checks_names(&all, names, sizeof(names)));
+    return true;
+}
+
 void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out)
 {
+    char doubt[500];
+
     for (unsigned i = 0; i < f->noptions; i++)
         fprintf(out, "%*s  ", column_width(f, i), f->name[i]);
     fprintf(out, "%4s %12s %7s", "runs", "events/s", "+/-");
@@ -849,6 +882,8 @@ void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out)
     fprintf(out, "\n");
     print_found(f, out);
     print_workers(f, out);
+    if (sb_sweep_figures_doubt(f, doubt, sizeof(doubt)))
+        fprintf(out, "Validity: %s\n", doubt);
 }
 
 // JSON ------------------------------------------------------------------------
@@ -880,6 +915,10 @@ static json_t *point_json(
 
     if (o && f->nmetrics &&
         json_object_set_new(o, "metrics", metrics_json(f, p))) {
+        json_decref(o);
+        return NULL;
+    }
+    if (o && json_object_set_new(o, "validity", sb_checks_json(&p->checks))) {
         json_decref(o);
         return NULL;
     }

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "results/checks.h"
 #include "results/sweep_plan.h"
 #include "measure/knee.h"
 #include "measure/search.h"
@@ -45,14 +46,15 @@ struct sb_sweep_point {
     unsigned group;                             // of struct sb_sweep_figures
     double load;                                // value of the axis
     struct sb_mean *run[SB_SWEEP_N];            // of each run with figures
-    unsigned runs, failed; // runs with figures; failed runs, which have none
-    unsigned missed;       // of `runs`: a limit of --assert was not kept
-    unsigned shares;       // of `runs`: with --rate=80%
-    unsigned given;        // of `runs`: other open loops
-    unsigned searched;     // of `runs`: with --rate=max
-    unsigned unfound;      // of `searched`: no rate was found
-    unsigned on_workers;   // of `runs`: users ran on workers
-    unsigned on_threads;   // of `runs`: each user had a thread
+    unsigned runs, failed;   // runs with figures; failed runs, which have none
+    unsigned missed;         // of `runs`: a limit of --assert was not kept
+    unsigned shares;         // of `runs`: with --rate=80%
+    unsigned given;          // of `runs`: other open loops
+    unsigned searched;       // of `runs`: with --rate=max
+    unsigned unfound;        // of `searched`: no rate was found
+    unsigned on_workers;     // of `runs`: users ran on workers
+    unsigned on_threads;     // of `runs`: each user had a thread
+    struct sb_checks checks; // of `runs`
     double found_low, found_high; // interval of the last rate that was found
     double errors;                // of all runs
     double due, completed;        // arrivals of all runs, and their events
@@ -107,7 +109,11 @@ int sb_sweep_figures_compute(struct sb_sweep_figures *f);
 // Decimals that show at least three digits of a value, and at least two.
 int sb_sweep_decimals(double value);
 
-// Prints the table, and the peak and the knee of each group.
+// Writes which checks of the runs are doubtful or bad: "2 of 6 runs are
+// doubtful: steady in 1, samples in 2". Returns false if none is.
+bool sb_sweep_figures_doubt(
+    const struct sb_sweep_figures *f, char *out, size_t size);
+// Prints the table, the peak and the knee of each group, and doubts.
 void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out);
 // The member `sweep` of a result file; NULL if out of memory.
 json_t *sb_sweep_figures_json(const struct sb_sweep_figures *f);

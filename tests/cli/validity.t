@@ -119,6 +119,76 @@ repeated once.
   $ states e.json errors censored
   censored doubtful
   errors bad
+
+Percentiles that are only lower bounds are marked where the checks were made.
+
+  $ percentiles() { grep -o '[0-9]*th percentile:.*' | sed -E 's/ +[0-9.]+$/ N/; s/: +/: /'; }
+  $ sysbench show --percentile=50,95 e.json 2>/dev/null | percentiles
+  95th percentile: > N
+  50th percentile: N
+  $ sysbench errors.lua --events=300 --row=2 --max-restarts=1 --report-validity run \
+  >     2>/dev/null | percentiles
+  95th percentile: > N
+  $ sysbench errors.lua --events=300 --row=2 --max-restarts=1 run 2>/dev/null | percentiles
+  95th percentile: N
+  $ sysbench errors.lua --rate=3000 --events=300 --row=2 --max-restarts=1 --percentile=50,95 \
+  >     --report-validity run 2>/dev/null | grep -A3 '^Open loop' | tr -s ' ' |
+  >     sed -E 's/[0-9]+\.[0-9]+/N/g'
+  Open loop (ms): min avg 50% 95% max
+   response time N N N > N N
+   service time N N N > N N
+   lag N N N N N
+
+Comparisons, sweeps and sums say which figures are doubtful. The machine's check is left
+out.
+
+  $ sysbench errors.lua --events=310 --row=2 --max-restarts=1 \
+  >     --report=none,json=f.json run 2>/dev/null
+  $ sysbench compare e.json f.json --json=c.json >out
+  [4]
+  $ grep -o 'Validity of e.json: bad (\|errors: [0-9.]* % of the attempts\|^p95.*' out |
+  >     sed -E 's/[0-9]+\.[0-9]+/N/g; s/^(p95.*> N +> N).*/\1/' | tr -s ' '
+  p95, ms > N > N
+  Validity of e.json: bad (
+  errors: N % of the attempts
+  errors: N % of the attempts
+  $ python3 -c 'import json
+  > c = json.load(open("c.json"))
+  > s = c["sides"][1]["validity"]
+  > print(s["bad"], s["doubtful"], s["checks"]["errors"], len(c["notes"]) > 1,
+  >       [f["lower_bounds"] for f in c["figures"] if f["figure"] in ("p50", "p95")])'
+  1 0 1 True [[False, False], [True, True]]
+  $ sysbench merge e.json f.json --output=m.json 2>/dev/null
+  $ sysbench show --validity m.json 2>/dev/null | validity | grep -o '^    errors.*run 1'
+      errors      bad       run 1
+  $ sysbench errors.lua --events=300 --sweep=row=0,2 --max-restarts=1 \
+  >     --report=json=w.json run >out 2>err
+  $ grep -c WARNING err
+  0
+  [1]
+  $ grep -o '^  *2 .* 1 bad\|^Validity: . of 2 runs .*\|errors in 1' out |
+  >     sed -E 's/^ .*( 1 bad)/\1/; s/(of 2 runs).*(doubtful or bad).*(errors in 1).*/\1 \2 \3/; s/: ./: N/'
+   1 bad
+  Validity: N of 2 runs doubtful or bad errors in 1
+  $ sysbench errors.lua --events=300 --sweep=row=0,2 --max-restarts=1 \
+  >     --report=none,json=w.json run 2>&1 | grep -c '^WARNING: validity: . of 2 runs'
+  1
+  $ "$SB_SRCDIR"/tests/check-result m.json w.json
+
+A user that completes nothing.
+
+  $ cat >idle.lua <<'LUA'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned int);")
+  > function event(user)
+  >    ffi.C.usleep(1000)
+  >    if user == 0 then error({ errcode = sysbench.error.RESTART_EVENT }) end
+  > end
+  > LUA
+  $ sysbench idle.lua --threads=3 --time=1.1 --report-validity run 2>/dev/null | validity |
+  >     tr -s ' \n' ' ' | grep -o '1 of 3 users completed no event'
+  1 of 3 users completed no event
+
   $ sysbench errors.lua --every=51 --events=1000 --report=none,json=e.json run 2>/dev/null
   $ states e.json errors censored
   censored ok

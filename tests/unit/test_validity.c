@@ -133,8 +133,38 @@ static void json(void)
     CHECK_INT(sb_validity_known(&again), 0);
 }
 
+static void runs_together(void)
+{
+    struct sb_validity all = { 0 }, a = { 0 }, b = { 0 };
+
+    say(&a, SB_CHECK_STEADY, SB_VALIDITY_OK, "it was", "");
+    say(&a, SB_CHECK_CLIENT, SB_VALIDITY_NOT_APPLICABLE, "no server", "");
+    say(&a, SB_CHECK_ERRORS, SB_VALIDITY_UNKNOWN, "lost", "");
+    say(&a, SB_CHECK_CACHED, SB_VALIDITY_BAD, "cold", "warm");
+    say(&b, SB_CHECK_STEADY, SB_VALIDITY_DOUBTFUL, "it fell", "wait");
+    say(&b, SB_CHECK_CLIENT, SB_VALIDITY_OK, "idle", "");
+    say(&b, SB_CHECK_ERRORS, SB_VALIDITY_OK, "none", "");
+    say(&b, SB_CHECK_CACHED, SB_VALIDITY_DOUBTFUL, "cool", "");
+    b.check[SB_CHECK_CENSORED] = b.check[SB_CHECK_CLIENT];
+    b.check[SB_CHECK_CENSORED].value = 3;
+    a.npercentiles = 1;
+    sb_validity_add(&all, &a, 1);
+    sb_validity_add(&all, &b, 2);
+    CHECK_STR(all.check[SB_CHECK_STEADY].meaning, "run 2: it fell");
+    CHECK_STR(all.check[SB_CHECK_STEADY].advice, "wait");
+    CHECK_STR(all.check[SB_CHECK_CLIENT].meaning, "idle");
+    CHECK_STR(all.check[SB_CHECK_ERRORS].meaning, "run 1: lost");
+    CHECK_STR(all.check[SB_CHECK_CACHED].meaning, "run 1: cold");
+    CHECK(!all.check[SB_CHECK_DEBT].made);
+    CHECK_INT(sb_validity_worst(&all), SB_VALIDITY_BAD);
+    CHECK_INT(all.npercentiles, 0);
+    CHECK(sb_validity_censored(&all) == 3);
+    CHECK(sb_validity_censored(&a) == 0);
+}
+
 CHECK_FILE
 {
+    RUN(runs_together);
     RUN(names);
     RUN(the_worst_state_counts);
     RUN(the_line_has_what_is_doubted);

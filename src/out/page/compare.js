@@ -231,11 +231,13 @@ function differencesChart(c) {
 function figuresSection(main, c) {
     const chart = differencesChart(c);
     const rows = c.figures.map(f => {
-        const v = x => value(x ?? NaN, withUnit(x ?? NaN, f.unit));
+        const above = i => (f.lower_bounds || [])[i] ? "> " : "";
+        const v = (x, i) => value(x ?? NaN,
+            above(i) + withUnit(x ?? NaN, f.unit));
         const p = x => value(x ?? NaN, signed(x ?? NaN));
         // What a narrow screen shows first is what was found.
         return [figureName(f, c), verdictCell(f), p(f.difference),
-            value(f.low ?? NaN, span(f)), v(f.a.value), v(f.b.value)];
+            value(f.low ?? NaN, span(f)), v(f.a.value, 0), v(f.b.value, 1)];
     });
     section(main, "figures", "Figures", chart && chart.figure,
         table("Figures of the sides", [{ text: "figure" },

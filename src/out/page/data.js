@@ -240,6 +240,14 @@ class Run {
         return l && l.count ? percentile(l, p) / 1e6 : NaN;
     }
 
+    // "> " before a percentile that is only a lower bound, as events without a
+    // time may have taken longer; otherwise "".
+    bound(p) {
+        const { checks } = this.doc.validity || {};
+        const c = (checks || []).find(x => x.name === "censored");
+        return c && c.value > 0 && p > 100 - c.value ? "> " : "";
+    }
+
     get errors() {
         return (this.doc.errors || []).reduce((s, e) => s + (e.count || 0), 0);
     }
