@@ -65,6 +65,7 @@ bool sb_procstat_parse_stat(const char *text, struct sb_proc_stat *out)
     out->parent = (int64_t)field[PPID];
     out->own_ticks = field[UTIME] + field[STIME];
     out->child_ticks = field[CUTIME] + field[CSTIME];
+    out->system_ticks = field[STIME] + field[CSTIME];
     out->start_ticks = field[START];
     return true;
 }
@@ -99,6 +100,17 @@ bool sb_procstat_parse_io(const char *text, uint64_t *read, uint64_t *written)
 {
     return line_of(text, "read_bytes", read) &&
            line_of(text, "write_bytes", written);
+}
+
+bool sb_procstat_parse_switches(const char *text, uint64_t *switches)
+{
+    uint64_t waited, preempted;
+
+    if (!line_of(text, "voluntary_ctxt_switches", &waited) ||
+        !line_of(text, "nonvoluntary_ctxt_switches", &preempted))
+        return false;
+    *switches = waited + preempted;
+    return true;
 }
 
 bool sb_procstat_parse_sched(const char *text, uint64_t *run, uint64_t *wait)
@@ -322,6 +334,45 @@ static size_t first_child(const struct list *l, int64_t pid)
     return low;
 }
 
+// Calls visit() for the process and its children, level by level. first: what
+// was read of the process before the others were listed.
+static int each_process(const struct sb_proc_stat *first,
+    void (*visit)(void *arg, const struct sb_proc_stat *s), void *arg,
+    struct sb_err *err)
+{
+    struct list all = { 0 }, todo = { 0 };
+    int rc = list_all(&all, err);
+    bool fine = rc == 0 && list_add(&todo, first);
+
+    for (size_t i = 0; fine && i < todo.n; i++) {
+        int64_t pid = todo.p[i].pid;
+
+        visit(arg, &todo.p[i]);
+        for (size_t k = first_child(&all, pid);
+             fine && k < all.n && all.p[k].parent == pid; k++) {
+            // pid 0 is its own parent.
+            if (all.p[k].pid != pid)
+                fine = list_add(&todo, &all.p[k]);
+        }
+    }
+    free(all.p);
+    free(todo.p);
+    return rc || fine ? rc : sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+// The process with a pid, if it runs.
+static int find_process(
+    int64_t pid, struct sb_proc_stat *out, struct sb_err *err)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%lld", (long long)pid);
+    if (!read_stat(text, out) || out->state == 'Z')
+        return sb_err_set(err, SB_ENOTFOUND,
+            "there is no process with the id %lld", (long long)pid);
+    return 0;
+}
+
 struct sums {
     struct sb_proc_tree *out;
     uint64_t shared; // the most that one process shares, in pages
@@ -330,14 +381,16 @@ struct sums {
     unsigned io_known; // processes whose I/O was read
 };
 
-static void add_process(struct sums *m, const struct sb_proc_stat *s)
+static void add_process(void *arg, const struct sb_proc_stat *s)
 {
     uint64_t resident, shared, in, written;
+    struct sums *m = arg;
     char path[48], text[1024];
     int rc;
 
     m->out->processes++;
     m->out->cpu_ns += (s->own_ticks + s->child_ticks) * sb_procstat_tick_ns();
+    m->out->system_ns += s->system_ticks * sb_procstat_tick_ns();
     snprintf(path, sizeof(path), "/proc/%lld/statm", (long long)s->pid);
     if (proc_read(path, text, sizeof(text)) == 0 &&
         sb_procstat_parse_statm(text, &resident, &shared)) {
@@ -358,51 +411,75 @@ static void add_process(struct sums *m, const struct sb_proc_stat *s)
                 ((rc == -EACCES || rc == -EPERM) && s->state != 'Z');
 }
 
-// Adds the children of all processes in `todo`, level by level.
-static int add_children(
-    struct sums *m, const struct list *all, struct list *todo)
-{
-    for (size_t i = 0; i < todo->n; i++) {
-        int64_t pid = todo->p[i].pid;
-
-        add_process(m, &todo->p[i]);
-        for (size_t k = first_child(all, pid);
-             k < all->n && all->p[k].parent == pid; k++) {
-            // pid 0 is its own parent.
-            if (all->p[k].pid != pid && !list_add(todo, &all->p[k]))
-                return SB_ENOMEM;
-        }
-    }
-    return 0;
-}
-
-static int gone(int64_t pid, struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOTFOUND, "there is no process with the id %lld",
-        (long long)pid);
-}
-
 int sb_procstat_tree(int64_t pid, struct sb_proc_tree *out, struct sb_err *err)
 {
-    struct list all = { 0 }, todo = { 0 };
     struct sums m = { .out = out };
     struct sb_proc_stat first;
-    char text[24];
-    int rc;
+    int rc = find_process(pid, &first, err);
 
     *out = (struct sb_proc_tree){ 0 };
-    snprintf(text, sizeof(text), "%lld", (long long)pid);
-    if (!read_stat(text, &first) || first.state == 'Z')
-        return gone(pid, err);
-    out->start_ticks = first.start_ticks;
-    rc = list_all(&all, err);
-    if (rc == 0 && (!list_add(&todo, &first) || add_children(&m, &all, &todo)))
-        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+    if (rc == 0) {
+        out->start_ticks = first.start_ticks;
+        rc = each_process(&first, add_process, &m, err);
+    }
     out->has_io = !m.denied && m.io_known > 0;
     out->rss = (m.private + m.shared) * (uint64_t)sysconf(_SC_PAGESIZE);
-    free(all.p);
-    free(todo.p);
     return rc;
+}
+
+struct switches {
+    void (*visit)(void *arg, int64_t thread, uint64_t switches);
+    void *arg;
+};
+
+static void visit_threads(void *arg, const struct sb_proc_stat *s)
+{
+    const struct switches *w = arg;
+    char path[80], text[4096];
+    struct dirent *e;
+    uint64_t n;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%lld/task", (long long)s->pid);
+    dir = opendir(path);
+    while (dir && (e = readdir(dir)) != NULL) {
+        if (!isdigit((unsigned char)e->d_name[0]))
+            continue;
+        snprintf(path, sizeof(path), "/proc/%lld/task/%.20s/status",
+            (long long)s->pid, e->d_name);
+        if (proc_read(path, text, sizeof(text)) == 0 &&
+            sb_procstat_parse_switches(text, &n))
+            w->visit(w->arg, strtoll(e->d_name, NULL, 10), n);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+int sb_procstat_switches(int64_t pid,
+    void (*visit)(void *arg, int64_t thread, uint64_t switches), void *arg,
+    struct sb_err *err)
+{
+    struct switches w = { visit, arg };
+    struct sb_proc_stat first;
+    int rc = find_process(pid, &first, err);
+
+    return rc ? rc : each_process(&first, visit_threads, &w, err);
+}
+
+#define GENERATIONS_MAX 1000
+
+bool sb_procstat_descends(int64_t process, int64_t pid)
+{
+    struct sb_proc_stat s = { .parent = process };
+
+    // Parents may end meanwhile, so that the walk has no certain end.
+    for (int i = 0; i < GENERATIONS_MAX && s.parent > 0; i++) {
+        if (s.parent == pid)
+            return true;
+        if (find_process(s.parent, &s, NULL))
+            return false;
+    }
+    return false;
 }
 
 // Finds the process that listens at an address: the socket's inode is in

@@ -18,12 +18,13 @@
 // A part of /proc/PID/stat.
 struct sb_proc_stat {
     int64_t pid, parent;
-    char state;           // R, S, D, Z ...
-    uint64_t own_ticks;   // utime + stime
-    uint64_t child_ticks; // the same of children that have ended and were
-                          // waited for
-    uint64_t start_ticks; // since the boot; identifies the process together
-                          // with the pid
+    char state;            // R, S, D, Z ...
+    uint64_t own_ticks;    // utime + stime
+    uint64_t child_ticks;  // the same of children that have ended and were
+                           // waited for
+    uint64_t system_ticks; // the part of stime in both
+    uint64_t start_ticks;  // since the boot; identifies the process together
+                           // with the pid
 };
 
 // The name of the program may contain blanks and parentheses. False if the text
@@ -34,6 +35,9 @@ bool sb_procstat_parse_statm(
     const char *text, uint64_t *resident, uint64_t *shared);
 // /proc/PID/io: bytes read from and written to disks.
 bool sb_procstat_parse_io(const char *text, uint64_t *read, uint64_t *written);
+// /proc/PID/task/TID/status: how often the thread has left its processor,
+// because it waited for something or because another one was to run.
+bool sb_procstat_parse_switches(const char *text, uint64_t *switches);
 // /proc/PID/schedstat: ns on a processor, and ns runnable without one.
 bool sb_procstat_parse_sched(const char *text, uint64_t *run, uint64_t *wait);
 
@@ -74,10 +78,11 @@ int sb_procstat_self(struct sb_proc_self *out, struct sb_err *err);
 
 // A process with its children and their children.
 struct sb_proc_tree {
-    uint64_t cpu_ns; // also of children that have ended
-    uint64_t rss;    // bytes in memory. What processes share (PostgreSQL's
-                     // shared_buffers) counts once, by the process that has
-                     // most of it
+    uint64_t cpu_ns;    // also of children that have ended
+    uint64_t system_ns; // of cpu_ns: in the kernel
+    uint64_t rss;       // bytes in memory. What processes share (PostgreSQL's
+                        // shared_buffers) counts once, by the process that has
+                        // most of it
     uint64_t read, written; // bytes, on disks; has_io: they could be read
     bool has_io;
     unsigned processes;
@@ -88,6 +93,15 @@ struct sb_proc_tree {
 // Reads all processes of the tree: about 20 us for each process of the machine.
 // SB_ENOTFOUND: there is no process with this pid, or it has ended.
 int sb_procstat_tree(int64_t pid, struct sb_proc_tree *out, struct sb_err *err);
+
+// Calls visit() for each thread of these processes with the number of its
+// context switches so far: about 20 us each. Errors as above.
+int sb_procstat_switches(int64_t pid,
+    void (*visit)(void *arg, int64_t thread, uint64_t switches), void *arg,
+    struct sb_err *err);
+
+// Whether a process is `pid`, or a child of it, or one of their children.
+bool sb_procstat_descends(int64_t process, int64_t pid);
 
 // Finds the process that listens at an address as in struct sb_server: a Unix
 // socket, or host:port on this machine. It needs the right to read the open

@@ -33,6 +33,7 @@ static void check_stat(const char *text, int64_t pid)
     CHECK_INT(s.state, 'S');
     CHECK_INT(s.own_ticks, 33);
     CHECK_INT(s.child_ticks, 77);
+    CHECK_INT(s.system_ticks, 22 + 44);
     CHECK_INT(s.start_ticks, 5555);
 }
 
@@ -44,6 +45,19 @@ static void stat_of_any_name(void)
     check_stat("42 (\n) Z 9\n)" FIELDS, 42);
     check_stat("42 ()" FIELDS, 42);
     check_stat("4194304 (%s%n 1 2 3 4)" FIELDS, 4194304);
+}
+
+static void context_switches(void)
+{
+    uint64_t n = 0;
+
+    CHECK(sb_procstat_parse_switches("Name:\tx\nvoluntary_ctxt_switches:\t150\n"
+                                     "nonvoluntary_ctxt_switches:\t545\n",
+        &n));
+    CHECK_INT(n, 695);
+    CHECK(!sb_procstat_parse_switches(
+        "Name:\tx\nnonvoluntary_ctxt_switches:\t545\n", &n));
+    CHECK(!sb_procstat_parse_switches("voluntary_ctxt_switches:\t1\n", &n));
 }
 
 static void stat_that_is_cut(void)
@@ -342,6 +356,7 @@ CHECK_FILE
 {
     RUN(stat_of_any_name);
     RUN(stat_that_is_cut);
+    RUN(context_switches);
     RUN(memory_and_io);
     RUN(machine);
     RUN(this_process);
