@@ -340,6 +340,7 @@ struct sb__app_client {
 
 // The servers of a run (app/observe.c).
 struct sb__app_server {
+    struct sb_first_look first;        // before the users connected
     struct sb_sampler *sampler;        // until the run is over, or NULL
     struct sb__app_database *database; // of facts.databases
     struct sb_server_total *totals;    // facts.totals
@@ -355,6 +356,7 @@ struct sb__listening {
     struct sb__app_client client;
     struct sb__app_beside *beside;     // with --beside, or NULL
     struct sb__app_validity *validity; // NULL: nothing shows the checks
+    struct sb__app_costs *costs;       // NULL: nothing shows them
     char *block;                       // facts.block
     char no_rate[400]; // why no rate of --rate=max was found, or ""
     bool progress;     // shows progress lines
@@ -388,7 +390,8 @@ struct sb__app_listener {
 
 extern const struct sb__app_listener sb__app_server_listener,
     sb__app_client_listener, sb__app_ranks_listener, sb__app_beside_listener,
-    sb__app_validity_listener, sb__app_rerun_listener;
+    sb__app_validity_listener, sb__app_rerun_listener, sb__app_work_listener,
+    sb__app_costs_listener;
 
 // app/stdio.c. True if only scripts write to stdout: below --verbosity=3, or
 // --report=none.
@@ -448,9 +451,6 @@ bool sb__app_validity_wanted(const struct sb_app *a);
 bool sb__app_validity_follows(const struct sb_app *a);
 // Called before users exist: they take part in a sample of their draws.
 void sb__app_validity_begin(struct sb__listening *t);
-// What was seen of a server before the users connected; NULL: no checks are
-// made.
-struct sb_first_look *sb__app_first_look(struct sb__listening *t);
 // Whether the run ends because its figures are known as exactly as --until
 // asks.
 bool sb__app_until_reached(const struct sb__listening *t);
@@ -467,6 +467,10 @@ void sb__app_check_servers(const struct sb__listening *t,
 // said about locks.
 void sb__app_check_skew(const struct sb__listening *t,
     const struct sb_report *whole, struct sb_validity *v);
+
+// app/costs.c. Whether it is found out what the events cost.
+bool sb__app_costs_wanted(const struct sb_app *a);
+void sb__app_costs_done(struct sb__listening *t);
 
 // app/beside.c: --beside. Opens the output of the command, and runs it alone if
 // asked for. Returns the exit status: not 0 if there is nothing to run.

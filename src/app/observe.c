@@ -173,6 +173,22 @@ static bool debugging(void)
     return sb_log_level() >= SB_LOG_DEBUG;
 }
 
+// The parts of servers that are asked for.
+static unsigned inspected_parts(const struct sb_app *a)
+{
+    if (sb__app_validity_wanted(a))
+        return SB_INSPECT_ALL;
+    return sb__app_costs_wanted(a) ? SB_INSPECT_COSTS : 0;
+}
+
+static void look_first(struct sb__listening *t)
+{
+    unsigned parts = inspected_parts(t->a);
+
+    if (parts)
+        sb_inspect_first(t->a->drivers, parts, &t->server.first);
+}
+
 static void start_server(struct sb__listening *t)
 {
     const struct sb_app *a = t->a;
@@ -180,8 +196,8 @@ static void start_server(struct sb__listening *t)
         .drivers = a->drivers,
         .opts = &a->sampler_opts,
         .wanted = a->reporters.n > 0,
-        .inspects = sb__app_validity_wanted(a),
-        .first = sb__app_first_look(t),
+        .inspects = inspected_parts(a),
+        .first = &t->server.first,
         .interval = (uint64_t)(a->run.report_interval ? a->run.report_interval
                                                       : DEFAULT_INTERVAL),
     };
@@ -378,7 +394,7 @@ void sb__app_server_stop(struct sb__listening *t)
 
     if (!sampler)
         return;
-    bool inspects = sb__app_validity_wanted(a);
+    bool inspects = inspected_parts(a) != 0;
 
     if (shows_facts(a) || inspects)
         sb_sampler_wait(sampler, WAIT_FACTS);
@@ -408,6 +424,7 @@ void sb__app_server_done(struct sb__listening *t)
     struct sb_facts *f = &t->a->facts;
 
     free_databases(t);
+    sb_first_look_done(&t->server.first);
     for (unsigned i = 0; i < t->server.ninspections; i++) {
         sb_inspected_done(&t->server.inspection[i].before);
         sb_inspected_done(&t->server.inspection[i].after);
@@ -424,6 +441,7 @@ void sb__app_server_done(struct sb__listening *t)
 }
 
 const struct sb__app_listener sb__app_server_listener = {
+    .connecting = look_first,
     .started = start_server,
     .measured = rebase_server,
     .row = add_server,

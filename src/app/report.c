@@ -28,10 +28,12 @@ static const struct sb__app_listener files_listener, limits_listener,
     text_listener, progress_listener;
 static const struct sb__app_listener *const listeners[] = {
     &sb__app_rerun_listener,
+    &sb__app_work_listener,
     &sb__app_server_listener,
     &sb__app_client_listener,
     &sb__app_ranks_listener,
     &sb__app_validity_listener,
+    &sb__app_costs_listener,
     &files_listener,
     &limits_listener,
     &sb__app_beside_listener,
@@ -598,7 +600,8 @@ static void check_final(struct sb__listening *t, const struct sb_report *final)
     struct sb_report whole;
 
     sb_reporters_whole(&whole, final);
-    sb_asserts_final(&t->a->asserts, &whole, t->a->facts.validity);
+    sb_asserts_final(
+        &t->a->asserts, &whole, t->a->facts.validity, t->a->facts.costs);
     check_search(t, final->search);
 }
 
@@ -800,10 +803,11 @@ void sb__app_listen(struct sb__listening *t, struct sb_listener *l)
         // Scripts may measure a server: the client is watched (app/observe.c).
         .interval_ns = a->script || a->mix || t->beside || a->reporters.n ||
                                sb__app_validity_follows(a) ||
+                               sb__app_costs_wanted(a) ||
                                sb_asserts_abort(&a->asserts) || t->progress
                            ? FILE_INTERVAL
                            : 0,
-        .partial = a->reporters.n > 0 || t->beside,
+        .partial = a->reporters.n > 0 || t->beside || sb__app_costs_wanted(a),
         .operations = a->reporters.n > 0 ||
                       (a->mix && a->run.report_interval > 0) ||
                       sb_asserts_need_operations(&a->asserts),
@@ -819,6 +823,7 @@ void sb__app_listening_done(struct sb__listening *t)
     sb__app_server_done(t);
     sb__app_beside_done(t);
     sb__app_validity_done(t);
+    sb__app_costs_done(t);
     free(t->block);
     t->block = NULL;
     t->a->facts.block = NULL;

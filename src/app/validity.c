@@ -53,8 +53,7 @@ struct sb__app_validity {
     struct sb_validity result;
     struct series series;
     struct sb_tails tails;
-    struct sb_tails goals; // the percentiles of --until
-    struct sb_first_look first;
+    struct sb_tails goals;      // the percentiles of --until
     struct sb_host_state begin; // of the measured part
     uint64_t cpu_ns;            // of this process, then
     bool incomplete;            // out of memory: the series have gaps
@@ -104,20 +103,13 @@ void sb__app_validity_begin(struct sb__listening *t)
         t->a->random.draws = sb_draws_new();
 }
 
-static void look_first(struct sb__listening *t)
+static void make_validity(struct sb__listening *t)
 {
     if (!sb__app_validity_follows(t->a))
         return;
     t->validity = calloc(1, sizeof(*t->validity));
     if (!t->validity)
         sb_log(SB_LOG_WARNING, "validity: out of memory");
-    else if (sb__app_validity_wanted(t->a))
-        sb_inspect_first(t->a->drivers, &t->validity->first);
-}
-
-struct sb_first_look *sb__app_first_look(struct sb__listening *t)
-{
-    return t->validity ? &t->validity->first : NULL;
 }
 
 static void follow_goals(struct sb__listening *t)
@@ -713,7 +705,7 @@ static double network_share(
 
 static void check_network(struct sb__listening *t, const struct sb_report *r)
 {
-    const struct sb_round_trips *n = &t->validity->first.trips;
+    const struct sb_round_trips *n = &t->server.first.trips;
     struct sb_check *c = sb_validity_make(
         &t->validity->result, SB_CHECK_NETWORK, SB_VALIDITY_NOT_APPLICABLE);
 
@@ -785,7 +777,7 @@ static void judge(struct sb__listening *t, const struct sb_report *final)
         return;
     sb_reporters_whole(&whole, final);
     check_steady(t);
-    sb__app_check_servers(t, &whole, &v->first, &v->result);
+    sb__app_check_servers(t, &whole, &t->server.first, &v->result);
     check_machine(t);
     check_network(t, &whole);
     check_client(t);
@@ -826,7 +818,6 @@ void sb__app_validity_done(struct sb__listening *t)
     }
     if (!v)
         return;
-    sb_first_look_done(&v->first);
     sb_tails_done(&v->tails);
     sb_tails_done(&v->goals);
     free(v->series.events);
@@ -840,7 +831,7 @@ void sb__app_validity_done(struct sb__listening *t)
 }
 
 const struct sb__app_listener sb__app_validity_listener = {
-    .connecting = look_first,
+    .connecting = make_validity,
     .started = start_validity,
     .interval = add_interval,
     .complete = judge,

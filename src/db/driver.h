@@ -331,6 +331,8 @@ struct sb_server {
     char database[128]; // the database, if counters() reads those of one
                         // database and not of the whole server
     bool bypass;        // statements are executed without the client library
+    int64_t pid; // id of a process of the server on its machine: the first one,
+                 // or a child of it; 0: unknown
 };
 
 enum sb_counter_kind {
@@ -368,7 +370,8 @@ enum sb_fact_id {
     SB_FACT_CACHE_MISSES,   // total: those of them that were not in it
     SB_FACT_DATA_BYTES,     // of the database with indexes; if table() is not
                             // called
-    SB_FACT_LOG_BYTES,      // total: bytes of log that were written
+    SB_FACT_LOG_BYTES,      // total: bytes of log that were written; up to
+                            // date, whatever counters_delay is
     SB_FACT_LOG_FLUSHES,  // total: times that the log was flushed to its device
     SB_FACT_LOG_DEBT,     // bytes of log since the last checkpoint
     SB_FACT_LOG_LIMIT,    // bytes of it that force the next one
@@ -377,6 +380,12 @@ enum sb_fact_id {
     SB_FACT_LOCK_WAITERS, // sessions that wait for the lock of a row now; of
                           // servers that do not count waits
     SB_FACT_DEADLOCKS,    // total
+    SB_FACT_UPTIME, // total: s since the server, which counts, was started
+    SB_FACT_ROWS_EXAMINED, // total: rows, and entries of indexes, that were
+                           // read
+    SB_FACT_READ_BYTES,    // total: pages read from files into the cache
+    SB_FACT_WRITTEN_BYTES, // total: pages written from the cache to files
+    SB_FACT_FSYNCS,        // total: times that any file was flushed
     SB_FACTS
 };
 
@@ -398,6 +407,8 @@ enum sb_inspect_part {
     SB_PART_LOG,        // SB_FACT_LOG_BYTES, _FLUSHES
     SB_PART_DEBT,       // SB_FACT_LOG_DEBT, _LIMIT
     SB_PART_LOCKS,      // SB_FACT_LOCK_WAITS or _WAITERS, _DEADLOCKS
+    SB_PART_WORK,       // SB_FACT_UPTIME, _ROWS_EXAMINED, _READ_BYTES,
+                        // _WRITTEN_BYTES, _FSYNCS: of the whole server
     SB_PARTS
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/host.h"
+#include "base/procstat.h"
 #include "db/internal.h"
 #include "db/probe.h"
 
@@ -99,6 +100,12 @@ static enum sb_inspect_part part_of(enum sb_fact_id id)
     case SB_FACT_LOCK_WAITERS:
     case SB_FACT_DEADLOCKS:
         return SB_PART_LOCKS;
+    case SB_FACT_UPTIME:
+    case SB_FACT_ROWS_EXAMINED:
+    case SB_FACT_READ_BYTES:
+    case SB_FACT_WRITTEN_BYTES:
+    case SB_FACT_FSYNCS:
+        return SB_PART_WORK;
     default:
         return SB_PART_SIZE;
     }
@@ -136,6 +143,65 @@ const struct sb_table_facts *sb_inspected_find(
             return &i->table[k].facts;
     }
     return NULL;
+}
+
+// A server was restarted if its time and that of this machine differ by more,
+// s.
+#define UPTIME_OFF 2
+
+// Whether totals can be subtracted. The server may have been restarted, or a
+// proxy may have asked different ones.
+static bool is_same_server(
+    const struct sb_inspected *from, const struct sb_inspected *to)
+{
+    double up = to->fact[SB_FACT_UPTIME] - from->fact[SB_FACT_UPTIME];
+    double passed = (double)(to->ns - from->ns) / 1e9;
+
+    return isnan(up) || fabs(up - passed) <= UPTIME_OFF;
+}
+
+double sb_inspected_growth(const struct sb_inspected *from,
+    const struct sb_inspected *to, enum sb_fact_id id, const char **why)
+{
+    enum sb_inspect_part part = part_of(id);
+    double growth = NAN;
+
+    if (!from->asked || !to->asked) {
+        *why = "the server did not answer";
+        return NAN;
+    }
+    growth = to->fact[id] - from->fact[id];
+    if (!is_same_server(from, to) || growth < 0)
+        *why = "the server was restarted, its counters were reset, or the "
+               "answers are of different servers";
+    else if (!isnan(growth))
+        return growth;
+    else if (from->why[part][0] || to->why[part][0])
+        *why = from->why[part][0] ? from->why[part] : to->why[part];
+    else
+        *why = "the server does not count it";
+    return NAN;
+}
+
+int sb__inspect(struct sb__probe *p, unsigned parts, bool after,
+    struct sb_inspected *out, struct sb_err *err)
+{
+    struct sb_inspect_sink sink = sb_inspect_into(out, parts);
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < 2; i++) {
+        bool costs = (i == 0) == after;
+
+        sink.parts = parts & (costs ? SB_INSPECT_COSTS : ~SB_INSPECT_COSTS);
+        if (!sink.parts)
+            continue;
+        if (costs)
+            out->ns = sb_clock_monotonic();
+        rc = sb__probe_inspect(p, &sink, err);
+    }
+    if (rc)
+        sb_inspected_done(out);
+    return rc;
 }
 
 // Before the users connect ----------------------------------------------------
@@ -176,23 +242,50 @@ static int ping(
     return 0;
 }
 
-static int look(
-    struct sb__probe *p, struct sb_first_look *out, struct sb_err *err)
+// The process that listens at the address of a server, if it is the one that
+// the server names, and not a proxy. Asked while the connection is open, which
+// may have a process of its own.
+static int64_t find_process(const struct sb_server *s)
 {
-    const struct sb_inspect_sink sink = sb_inspect_into(
-        &out->seen, SB_INSPECT_ALL);
-    int rc = sb__probe_connect(p, err);
+    int64_t pid = s->pid ? sb_procstat_listener(s->address) : 0;
 
-    if (rc == 0)
-        rc = sb__probe_inspect(p, &sink, err);
-    if (rc)
-        sb_inspected_done(&out->seen);
-    else if (out->seen.folder[0])
-        out->flush = sb_host_flush(out->seen.folder);
-    return rc ? rc : ping(p, &out->trips, err);
+    return pid && sb_procstat_descends(s->pid, pid) ? pid : 0;
 }
 
-void sb_inspect_first(struct sb_drivers *d, struct sb_first_look *out)
+// Where the server is.
+static int describe(
+    struct sb__probe *p, struct sb_first_look *out, struct sb_err *err)
+{
+    struct sb_server_facts f;
+    int rc;
+
+    sb__probe_client(p, &f);
+    rc = sb__probe_describe(p, &f, err);
+    if (rc == 0)
+        memcpy(out->address, f.server.address, sizeof(out->address));
+    out->pid = rc ? 0 : find_process(&f.server);
+    sb_server_facts_done(&f);
+    return rc;
+}
+
+static int look(struct sb__probe *p, unsigned parts, struct sb_first_look *out,
+    struct sb_err *err)
+{
+    int rc = sb__probe_connect(p, err), pinged;
+
+    if (rc == 0)
+        rc = describe(p, out, err);
+    if (rc)
+        return rc;
+    pinged = ping(p, &out->trips, err);
+    rc = sb__inspect(p, parts, false, &out->seen, err);
+    if (rc == 0 && out->seen.folder[0])
+        out->flush = sb_host_flush(out->seen.folder);
+    return rc ? rc : pinged;
+}
+
+void sb_inspect_first(
+    struct sb_drivers *d, unsigned parts, struct sb_first_look *out)
 {
     struct sb_err err = { 0 };
     struct sb__probe *p;
@@ -206,7 +299,7 @@ void sb_inspect_first(struct sb_drivers *d, struct sb_first_look *out)
     if (!out->inst || (out->inst->db->drv->caps & SB_CAP_EMBEDDED))
         return;
     p = sb__probe_new(out->inst, 0, &err);
-    if (!p || look(p, out, &err))
+    if (!p || look(p, parts, out, &err))
         snprintf(out->trips.why, sizeof(out->trips.why), "%.190s", err.msg);
     sb__probe_free(p);
 }

@@ -34,7 +34,9 @@ struct sb_inspected {
 // server.
 #define SB_INSPECT_TOTALS                                           \
     (1u << SB_PART_CACHE | 1u << SB_PART_LOG | 1u << SB_PART_DEBT | \
-        1u << SB_PART_LOCKS)
+        1u << SB_PART_LOCKS | 1u << SB_PART_WORK)
+// What the costs of an event are computed from.
+#define SB_INSPECT_COSTS (1u << SB_PART_LOG | 1u << SB_PART_WORK)
 
 // Returns a sink for these parts that fills *out. Call sb_inspected_done()
 // before it is used again.
@@ -44,6 +46,18 @@ struct sb_inspect_sink sb_inspect_into(
 void sb_inspected_update(
     struct sb_inspected *i, const struct sb_inspected *later, unsigned parts);
 void sb_inspected_done(struct sb_inspected *i); // {0} allowed
+
+// Returns by how much a total has grown. NaN: unknown, for the reason in *why,
+// which is valid as long as *from and *to; otherwise *why stays.
+double sb_inspected_growth(const struct sb_inspected *from,
+    const struct sb_inspected *to, enum sb_fact_id id, const char **why);
+
+struct sb__probe;
+// Asks a server for these parts and fills *out. What the costs are computed
+// from comes last, or, after a run, first: other questions are no part of them.
+// 0 or SB_E*; then *out is empty.
+int sb__inspect(struct sb__probe *p, unsigned parts, bool after,
+    struct sb_inspected *out, struct sb_err *err);
 
 // Returns the facts of a table; NULL: it is not in the list.
 const struct sb_table_facts *sb_inspected_find(
@@ -69,13 +83,18 @@ struct sb_first_look {
     // folder of that name; NaN: unknown. Whether the server is on this machine
     // is not known yet.
     double flush;
+    char address[256]; // as struct sb_server; "": unknown
+    // The process of this machine that listens at the address, if it is the
+    // server's; 0: unknown.
+    int64_t pid;
 };
 
 // Looks at the first server that was used, or else at the one that options
 // select, on a connection of its own, which is closed again. Takes some
-// milliseconds; up to 5 s if the server does not answer. No users may be
-// connecting. Main thread.
-void sb_inspect_first(struct sb_drivers *d, struct sb_first_look *out);
+// milliseconds; up to 5 s if the server does not answer. parts: that are asked
+// for. No users may be connecting. Main thread.
+void sb_inspect_first(
+    struct sb_drivers *d, unsigned parts, struct sb_first_look *out);
 void sb_first_look_done(struct sb_first_look *l); // {0} allowed
 
 // Describes the same server in the same way. Of a database in this process,

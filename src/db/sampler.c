@@ -385,23 +385,23 @@ static void target_failed(
 
 // Asks the server about itself. A server that does not answer has no
 // inspection; its samples fail, too.
+// again: what else was found before is kept.
 static int inspect(struct sb__sampler_target *t, struct sb_inspected *out,
-    unsigned parts, struct sb_err *err)
+    bool again, struct sb_err *err)
 {
+    unsigned all = t->s->setup.inspects;
+    unsigned parts = again ? all & SB_INSPECT_TOTALS : all;
     struct sb_inspected now;
-    const struct sb_inspect_sink sink = sb_inspect_into(&now, parts);
-    int rc = sb__probe_inspect(t->probe, &sink, err);
+    int rc = sb__inspect(t->probe, parts, out == &t->after, &now, err);
 
-    if (rc) {
-        sb_inspected_done(&now);
+    if (rc)
         return rc;
-    }
     pthread_mutex_lock(&t->s->lock);
-    if (parts == SB_INSPECT_ALL) {
+    if (again) {
+        sb_inspected_update(out, &now, parts);
+    } else {
         sb_inspected_done(out);
         *out = now;
-    } else {
-        sb_inspected_update(out, &now, parts);
     }
     pthread_mutex_unlock(&t->s->lock);
     return 0;
@@ -430,8 +430,7 @@ static int inspect_before(
     t->rebased.done = t->rebased.done || (first && !t->s->samples);
     if (again && !t->before.asked)
         return 0;
-    return inspect(
-        t, &t->before, again ? SB_INSPECT_TOTALS : SB_INSPECT_ALL, err);
+    return inspect(t, &t->before, again, err);
 }
 
 // Whether the server says which sessions wait for locks, instead of counting
@@ -469,7 +468,7 @@ static int inspect_after(struct sb__sampler_target *t, struct sb_err *err)
 {
     if (!t->s->setup.inspects || t->same || !last_is_due(t))
         return 0;
-    return inspect(t, &t->after, SB_INSPECT_ALL, err);
+    return inspect(t, &t->after, false, err);
 }
 
 // Without counters, a server is visited only to inspect it. Its connection is
@@ -890,6 +889,7 @@ void sb_sampler_inspections(struct sb_sampler *s,
         const struct sb_driver *drv = sb__probe_driver(t->probe);
         struct sb_inspection one = { .documents = t->facts.documents,
             .embedded = (drv->caps & SB_CAP_EMBEDDED) != 0,
+            .late_ns = t->facts.totals_late_ns,
             .before = t->before,
             .after = t->after,
             .looks = t->looks,

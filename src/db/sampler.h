@@ -37,8 +37,9 @@ bool sb_sampler_samples(const struct sb_sampler_opts *o, bool wanted);
 struct sb_sampler_setup {
     struct sb_drivers *drivers;         // outlives the sampler
     const struct sb_sampler_opts *opts; // outlives the sampler
-    bool wanted;   // as above; the facts are always asked for
-    bool inspects; // servers are inspected before and after the run
+    bool wanted;       // as above; the facts are always asked for
+    unsigned inspects; // servers are asked for these parts before and after the
+                       // run: 1u << enum sb_inspect_part
     struct sb_first_look *first; // of a server; NULL: none. The sampler takes
                                  // what was seen
     uint64_t interval; // ns between two reports, more than 0; samples are at
@@ -91,8 +92,9 @@ void sb_sampler_servers(struct sb_sampler *s,
 // What a server said when the measured part began and after it.
 struct sb_inspection {
     char driver[32], address[256];
-    bool documents; // as sb_server_facts
-    bool embedded;  // there is no server
+    bool documents;   // as sb_server_facts
+    bool embedded;    // there is no server
+    uint64_t late_ns; // by how much totals may be late
     struct sb_inspected before, after;
     // Looks at sessions that wait for locks during the measured part, and the
     // sum of SB_FACT_LOCK_WAITERS: of servers that say this.

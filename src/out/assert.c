@@ -30,6 +30,7 @@ enum sb__figure {
     SB__FIGURE_PERCENTILE,
     SB__FIGURE_STATE,
     SB__FIGURE_KNOWN, // checks
+    SB__FIGURE_COST,  // of an event
 };
 
 struct sb_assert_figure {
@@ -75,6 +76,12 @@ static const struct sb_assert_figure state_figure = { VALIDITY,
     SB__FIGURE_STATE, SB_ASSERT_STATE, true, false, false };
 static const struct sb_assert_figure known_figure = { "known", SB__FIGURE_KNOWN,
     SB_ASSERT_COUNT, true, false, false };
+
+// "costs.NAME"
+#define COSTS "costs."
+
+static const struct sb_assert_figure cost_figure = { COSTS, SB__FIGURE_COST,
+    SB_ASSERT_COST, true, false, false };
 
 // Which times of events; the names of figures follow after a full stop.
 static const struct {
@@ -231,6 +238,35 @@ static bool validity_figure(struct sb_limit *l, const char *text, size_t len)
     return l->check < SB_CHECKS || l->figure == &known_figure;
 }
 
+// What an event costs, or a million of them in USD.
+static bool costs_figure(struct sb_limit *l, const char *text, size_t len)
+{
+    size_t n = strlen(COSTS);
+
+    if (len < n || memcmp(text, COSTS, n) != 0)
+        return false;
+    l->of = SB_ASSERT_COSTS;
+    l->figure = &cost_figure;
+    l->cost = sb_cost_named(text + n, len - n);
+    return l->cost < SB_COSTS ||
+           (len - n == strlen(SB_COSTS_USD) &&
+               memcmp(text + n, SB_COSTS_USD, len - n) == 0);
+}
+
+static int unknown_cost(struct parser *p, const char *text, size_t len)
+{
+    char what[420];
+    int at = snprintf(what, sizeof(what), "unknown cost '%.*s' (must be",
+        len < 40 ? (int)len : 40, text);
+
+    for (int i = 0; i < SB_COSTS; i++)
+        at += snprintf(what + at, sizeof(what) - (size_t)at, " %s,",
+            sb_cost_name((enum sb_cost_id)i));
+    snprintf(what + at, sizeof(what) - (size_t)at, " or " SB_COSTS_USD ")");
+    p->at = text;
+    return syntax_error(p, what);
+}
+
 static int unknown_check(struct parser *p, const char *text, size_t len)
 {
     char what[320];
@@ -292,6 +328,23 @@ static int unknown_figure(struct parser *p, const char *text, size_t len)
     return syntax_error(p, what);
 }
 
+static bool any_figure(struct sb_limit *l, const char *text, size_t len)
+{
+    return event_figure(l, text, len) || validity_figure(l, text, len) ||
+           costs_figure(l, text, len) || op_figure(l, text, len);
+}
+
+static int unknown_name(struct parser *p, const char *text, size_t len)
+{
+    size_t n = strlen(VALIDITY "."), k = strlen(COSTS);
+
+    if (len > n && memcmp(text, VALIDITY ".", n) == 0)
+        return unknown_check(p, text + n, len - n);
+    if (len > k && memcmp(text, COSTS, k) == 0)
+        return unknown_cost(p, text + k, len - k);
+    return unknown_figure(p, text, len);
+}
+
 // A quoted name: "" inside stands for one ". Returns false if it does not end.
 static bool copy_quoted(struct parser *p, char *out)
 {
@@ -350,13 +403,8 @@ static int read_left(struct parser *p, struct sb_limit *l)
         l->figure = find_figure(p->at, len, &l->pct);
         if (!l->figure || !l->figure->of_op)
             return unknown_figure(p, p->at, len);
-    } else if (!event_figure(l, p->at, len) &&
-               !validity_figure(l, p->at, len) && !op_figure(l, p->at, len)) {
-        size_t n = strlen(VALIDITY ".");
-
-        if (len > n && memcmp(p->at, VALIDITY ".", n) == 0)
-            return unknown_check(p, p->at + n, len - n);
-        return unknown_figure(p, p->at, len);
+    } else if (!any_figure(l, p->at, len)) {
+        return unknown_name(p, p->at, len);
     }
     if (l->of == SB_ASSERT_OP && !l->name)
         return SB_ENOMEM;
@@ -394,6 +442,9 @@ static int check_search(struct parser *p, const struct sb_limit *l)
     if (l->of == SB_ASSERT_VALIDITY)
         return syntax_error(
             p, "checks cannot be a limit of the search for a rate");
+    if (l->of == SB_ASSERT_COSTS)
+        return syntax_error(
+            p, "costs cannot be a limit of the search for a rate");
     if (l->cmp != SB_ASSERT_LT && l->cmp != SB_ASSERT_LE &&
         l->cmp != SB_ASSERT_EQ)
         return syntax_error(
@@ -425,6 +476,7 @@ static int bad_value(const struct parser *p, enum sb_assert_unit unit)
         return syntax_error(
             p, "expected a state: ok, doubtful, bad, unknown or n/a");
     case SB_ASSERT_COUNT:
+    case SB_ASSERT_COST:
         break;
     }
     return syntax_error(
@@ -509,6 +561,10 @@ static int read_abort(struct parser *p, struct sb_limit *l)
     if (l->of == SB_ASSERT_VALIDITY) {
         p->at = start;
         return syntax_error(p, "checks are made when the run has ended");
+    }
+    if (l->of == SB_ASSERT_COSTS) {
+        p->at = start;
+        return syntax_error(p, "costs are known when the run has ended");
     }
     l->abort = true;
     if (!can_abort(l)) {
@@ -639,6 +695,8 @@ const char *sb_assert_unit(const struct sb_limit *l)
         return "/s";
     case SB_ASSERT_PERCENT:
         return "%";
+    case SB_ASSERT_COST:
+        return l->cost < SB_COSTS ? sb_cost_unit(l->cost) : "USD";
     case SB_ASSERT_COUNT:
     case SB_ASSERT_STATE:
         break;
@@ -672,6 +730,9 @@ const char *sb_assert_value(const struct sb_limit *l, char *out, size_t size)
             sb_validity_name((enum sb_validity_state)v->value));
     else if (l->figure->unit == SB_ASSERT_COUNT)
         snprintf(out, size, "%.0f", v->value);
+    else if (l->figure->unit == SB_ASSERT_COST)
+        snprintf(out, size, "%.6g%s%s", v->value, *sb_assert_unit(l) ? " " : "",
+            sb_assert_unit(l));
     else if (l->figure->unit == SB_ASSERT_MS)
         snprintf(out, size, "%.*f ms",
             decimals(l, sb_units_ms_decimals(v->value, 2)), v->value);
@@ -979,6 +1040,26 @@ static void check_validity(const struct sb_limit *l,
         snprintf(v->why, sizeof(v->why), "%.190s", c->meaning);
 }
 
+static void check_costs(const struct sb_limit *l, const struct sb_costs *costs,
+    struct sb_verdict *v)
+{
+    *v = (struct sb_verdict){ 0 };
+    if (!costs) {
+        no_value(v, "the costs of the run were not found out");
+        return;
+    }
+    v->value = l->cost < SB_COSTS ? sb_cost_per_event(costs, l->cost)
+                                  : sb_costs_usd(costs);
+    if (!isfinite(v->value) && l->cost == SB_COSTS)
+        no_value(v, costs->price > 0 ? "no event was completed"
+                                     : "--price was not given");
+    else if (!isfinite(v->value))
+        no_value(v, *costs->cost[l->cost].why ? costs->cost[l->cost].why
+                                              : "no event was completed");
+    v->known = isfinite(v->value);
+    v->passed = v->known && holds(l, v->value);
+}
+
 void sb_assert_check(
     const struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v)
 {
@@ -986,6 +1067,10 @@ void sb_assert_check(
 
     if (l->of == SB_ASSERT_VALIDITY) {
         check_validity(l, NULL, v);
+        return;
+    }
+    if (l->of == SB_ASSERT_COSTS) {
+        check_costs(l, NULL, v);
         return;
     }
     *v = (struct sb_verdict){ 0 };
@@ -1026,6 +1111,15 @@ bool sb_asserts_need_validity(const struct sb_asserts *a)
 
     for (unsigned i = 0; i < a->n; i++)
         need = need || a->limit[i].of == SB_ASSERT_VALIDITY;
+    return need;
+}
+
+bool sb_asserts_need_costs(const struct sb_asserts *a)
+{
+    bool need = false;
+
+    for (unsigned i = 0; i < a->n; i++)
+        need = need || a->limit[i].of == SB_ASSERT_COSTS;
     return need;
 }
 
@@ -1071,7 +1165,7 @@ bool sb_asserts_interval(struct sb_asserts *a, const struct sb_report *r)
 }
 
 void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole,
-    const struct sb_validity *validity)
+    const struct sb_validity *validity, const struct sb_costs *costs)
 {
     assert(!a->done); // it would forget which interval has failed
     for (unsigned i = 0; i < a->n; i++) {
@@ -1080,6 +1174,8 @@ void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole,
 
         if (l->of == SB_ASSERT_VALIDITY)
             check_validity(l, validity, &v);
+        else if (l->of == SB_ASSERT_COSTS)
+            check_costs(l, costs, &v);
         else
             sb_assert_check(l, whole, &v);
         // The interval that ended the run failed, even if the whole run passes.

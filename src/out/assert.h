@@ -12,6 +12,7 @@
 
 #include "kit/buf.h"
 #include "measure/snap.h"
+#include "out/costs.h"
 #include "out/validity.h"
 
 // The figures: name as typed, what it is measured in, what it can be taken of.
@@ -21,6 +22,7 @@ enum sb_assert_unit {
     SB_ASSERT_COUNT,
     SB_ASSERT_PERCENT,
     SB_ASSERT_STATE, // enum sb_validity_state
+    SB_ASSERT_COST,  // sb_cost_unit()
 };
 
 struct sb_assert_figure; // assert.c
@@ -34,6 +36,7 @@ enum sb_assert_of {
     SB_ASSERT_DELAY,    // client delay of answers; only if users share workers
     SB_ASSERT_OP,       // an operation, or a kind of operations
     SB_ASSERT_VALIDITY, // the checks of the run's figures
+    SB_ASSERT_COSTS,    // what an event costs the server
 };
 
 enum sb_assert_cmp {
@@ -59,6 +62,7 @@ struct sb_limit {
     char *name; // of the operation, or NULL
     enum sb_assert_of of;
     enum sb_check_id check; // of SB_ASSERT_VALIDITY; SB_CHECKS: all
+    enum sb_cost_id cost;   // of SB_ASSERT_COSTS; SB_COSTS: USD
     const struct sb_assert_figure *figure;
     double pct; // of a percentile
     enum sb_assert_cmp cmp;
@@ -97,8 +101,11 @@ bool sb_asserts_abort(const struct sb_asserts *a);
 bool sb_asserts_need_operations(const struct sb_asserts *a);
 // True if a limit is about the checks of the run's figures.
 bool sb_asserts_need_validity(const struct sb_asserts *a);
+// True if a limit is about what events cost the server.
+bool sb_asserts_need_costs(const struct sb_asserts *a);
 
-// Compares the figure of a limit with it. A limit of checks has no value here.
+// Compares the figure of a limit with it. A limit of checks or costs has no
+// value here.
 void sb_assert_check(
     const struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v);
 // Checks the limits that may end the run. r: an interval; those of a warm-up
@@ -106,14 +113,14 @@ void sb_assert_check(
 // Counts are added up over the intervals.
 bool sb_asserts_interval(struct sb_asserts *a, const struct sb_report *r);
 // Checks all limits against the report of the whole run. A limit that has ended
-// the run fails, whatever the final figure is. validity: NULL if no check was
-// made.
+// the run fails, whatever the final figure is. validity, costs: NULL if they
+// were not found out.
 void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole,
-    const struct sb_validity *validity);
+    const struct sb_validity *validity, const struct sb_costs *costs);
 // The number of limits that failed; all, if there was no final report.
 unsigned sb_asserts_failed(const struct sb_asserts *a);
 
-// "ms", "/s", "%", or "" for a count or a state.
+// "ms", "/s", "%", "us" ..., or "" for a count or a state.
 const char *sb_assert_unit(const struct sb_limit *l);
 // Whether values are states of checks (enum sb_validity_state).
 bool sb_assert_is_state(const struct sb_limit *l);

@@ -15,6 +15,7 @@
 
 struct sb_asserts;
 struct sb_beside_figures;
+struct sb_costs;
 struct sb_until;
 struct sb_validity;
 
@@ -72,6 +73,7 @@ struct sb_facts {
     const struct sb_asserts *limits;        // --assert; may be NULL
     const struct sb_beside_figures *beside; // --beside, at the end; or NULL
     const struct sb_validity *validity;     // known at the end; or NULL
+    const struct sb_costs *costs;           // at the end; or NULL
     const struct sb_until *until;           // --until, at the end; or NULL
     const struct sb_fact *swept;            // values of the options of --sweep
     unsigned nswept;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/paths.h"
+#include "out/costs.h"
 #include "out/json_parts.h"
 #include "out/reporter.h"
 #include "out/page.h"
@@ -94,6 +95,8 @@ static int write_document(struct sb_reporter *r, const struct sb_outcome *o,
             &j->marks, json_object_get(j->totals, "stages"), o, j->seconds),
         .limits = f->limits ? sb_json_limits(f->limits) : NULL,
         .validity = f->validity ? sb_validity_json(f->validity) : NULL,
+        .costs = f->costs && sb_costs_known(f->costs) ? sb_costs_json(f->costs)
+                                                      : NULL,
         .until = f->until ? sb_until_json(f->until) : NULL,
         .end = sb_json_outcome(o, j->seconds),
         .rows = write_rows,
@@ -115,6 +118,7 @@ static int write_document(struct sb_reporter *r, const struct sb_outcome *o,
     json_decref(run.marks);
     json_decref(run.limits);
     json_decref(run.validity);
+    json_decref(run.costs);
     json_decref(run.until);
     json_decref(run.end);
     return rc;

@@ -1098,6 +1098,10 @@ int sb_document_run(FILE *out, const struct sb_document_run *run, bool first,
         write_member(out, "validity", run->validity);
         fputs(",\n", out);
     }
+    if (run->costs) {
+        write_member(out, "costs", run->costs);
+        fputs(",\n", out);
+    }
     if (run->until) {
         write_member(out, "until", run->until);
         fputs(",\n", out);

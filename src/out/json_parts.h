@@ -94,6 +94,7 @@ struct sb_document_run {
     json_t *totals;   // an object; NULL: the run has none
     json_t *limits;   // NULL: none
     json_t *validity; // NULL: none
+    json_t *costs;    // NULL: none
     json_t *until;    // NULL: none
     json_t *marks;    // NULL: none
     json_t *end;

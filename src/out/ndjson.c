@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "out/assert.h"
+#include "out/costs.h"
 #include "out/json_parts.h"
 #include "out/target.h"
 
@@ -97,6 +98,7 @@ static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
     struct ndjson *n = r->data;
     const struct sb_asserts *limits = r->facts->limits;
     const struct sb_validity *validity = r->facts->validity;
+    const struct sb_costs *costs = r->facts->costs;
     json_t *last = n->totals ? json_incref(n->totals) : json_object();
 
     if (json_object_set_new(last, "end", sb_json_outcome(o, n->seconds)) ||
@@ -105,6 +107,8 @@ static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
                                   sb_json_server_totals(r->facts))) ||
         (limits && limits->n &&
             json_object_set_new(last, "limits", sb_json_limits(limits))) ||
+        (costs && sb_costs_known(costs) &&
+            json_object_set_new(last, "costs", sb_costs_json(costs))) ||
         (r->facts->until && json_object_set_new(last, "until",
                                 sb_until_json(r->facts->until))) ||
         (validity && json_object_set_new(

@@ -808,12 +808,13 @@ static void text_errors(const struct sb_text *t, const struct sb_report *r)
 
 #define OPT(field) offsetof(struct sb_text_opts, field)
 
-static const char *const validity_choices[] = {
-    [SB_TEXT_VALIDITY_AUTO] = "auto",
+static const char *const auto_choices[] = { [SB_TEXT_VALIDITY_AUTO] = "auto",
     [SB_TEXT_VALIDITY_ON] = "on",
     [SB_TEXT_VALIDITY_OFF] = "off",
-    [SB_TEXT_VALIDITY_OFF + 1] = NULL
-};
+    [SB_TEXT_VALIDITY_OFF + 1] = NULL };
+_Static_assert((int)SB_TEXT_COSTS_ON == (int)SB_TEXT_VALIDITY_ON &&
+                   (int)SB_TEXT_COSTS_OFF == (int)SB_TEXT_VALIDITY_OFF,
+    "both have auto_choices");
 
 static const struct sb_opt text_options[] = {
     { .name = "verbosity",
@@ -870,11 +871,29 @@ static const struct sb_opt text_options[] = {
         .type = SB_OPT_ENUM,
         .offset = OPT(report_validity),
         .def = "auto",
-        .choices = validity_choices,
+        .choices = auto_choices,
         .flags = SB_OPT_YIELDS | SB_OPT_SWITCH,
         .help = "check whether the figures of the run may be believed {auto: "
                 "if a result file is written, with a warning if they are "
                 "doubtful; on: print all checks, too; off: never}" },
+    { .name = "report-costs",
+        .type = SB_OPT_ENUM,
+        .offset = OPT(report_costs),
+        .def = "auto",
+        .choices = auto_choices,
+        .flags = SB_OPT_YIELDS | SB_OPT_SWITCH,
+        .help = "find out what an event costs the server: processor time, "
+                "I/O, log, rows {auto: if a result file is written, and with "
+                "--price; on: print it, too; off: never}" },
+    { .name = "price",
+        .type = SB_OPT_DOUBLE,
+        .offset = OPT(price),
+        .def = "0",
+        .min = 0,
+        .max = 1000000,
+        .flags = SB_OPT_YIELDS,
+        .help = "price of the server in USD per hour: the report has what a "
+                "million events cost" },
     { .name = NULL },
 };
 

@@ -21,6 +21,8 @@ struct sb_text_opts {
     bool report_per_rank; // adds a line for each rank
     bool report_context;  // adds what was measured; printed by out/context.h
     int report_validity;  // enum sb_text_validity
+    int report_costs;     // enum sb_text_costs
+    double price;         // of the server, USD per hour; 0: unknown
 };
 
 // Of --report-validity.
@@ -28,6 +30,13 @@ enum sb_text_validity {
     SB_TEXT_VALIDITY_AUTO, // checks are made if a result file is written
     SB_TEXT_VALIDITY_ON,   // adds all checks; printed by out/validity.h
     SB_TEXT_VALIDITY_OFF,  // no checks are made
+};
+
+// Of --report-costs.
+enum sb_text_costs {
+    SB_TEXT_COSTS_AUTO, // found out if a result file is written or for --price
+    SB_TEXT_COSTS_ON,   // adds them; printed by out/costs.h
+    SB_TEXT_COSTS_OFF,  // not found out
 };
 
 extern const struct sb_opt_table sb_text_opt_table;

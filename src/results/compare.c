@@ -16,6 +16,7 @@
 #include "base/paths.h"
 #include "kit/units.h"
 #include "measure/compare.h"
+#include "out/costs.h"
 #include "out/json_parts.h"
 #include "out/page.h"
 #include "out/target.h"
@@ -348,6 +349,14 @@ static int compare_work(struct comparison *c)
 
 // Figures ---------------------------------------------------------------------
 
+// Infinite: unknown.
+static double cost_of(const struct sb_result_run *r, const struct sb_figure *f)
+{
+    double cost = sb_costs_member(json_object_get(r->json, "costs"), f->figure);
+
+    return isfinite(cost) ? cost : INFINITY;
+}
+
 // Operations with fewer executions (such as preparing) are not compared.
 #define EXECUTIONS_MIN 100u
 
@@ -369,6 +378,23 @@ static bool has_operation(const struct sb_side *s, const char *name)
     return false;
 }
 
+// Costs that all runs of both sides know, and that are 0 on one side at most.
+static void add_costs(struct comparison *c)
+{
+    struct sb_figure f;
+
+    for (unsigned n = 0; sb_cost_figure(n, &f); n++) {
+        double highest = 0;
+
+        for (unsigned i = 0; i < c->a.nruns; i++)
+            highest = fmax(highest, cost_of(c->a.run[i], &f));
+        for (unsigned i = 0; i < c->b.nruns; i++)
+            highest = fmax(highest, cost_of(c->b.run[i], &f));
+        if (highest > 0 && isfinite(highest) && c->n < FIGURES_MAX)
+            c->figure[c->n++] = f;
+    }
+}
+
 // The figure that decides comes first: docs/internals/compare.md.
 static void choose_figures(struct comparison *c)
 {
@@ -386,6 +412,7 @@ static void choose_figures(struct comparison *c)
         add_figure(c, "operation", name, "avg");
         add_figure(c, "operation", name, "p95");
     }
+    add_costs(c);
 }
 
 static int compare_figure(struct comparison *c, unsigned n)
@@ -515,8 +542,13 @@ static void print_row(const struct comparison *c, unsigned n)
     char raw[160], name[4 * sizeof(raw)];
     char a[32], b[32], diff[32], low[32], high[32];
 
-    snprintf(raw, sizeof(raw), "%s%s%s, %s", f->name, *f->name ? " " : "",
-        f->figure, f->unit);
+    // The names of costs have their units.
+    if (strcmp(f->group, "costs") == 0)
+        snprintf(raw, sizeof(raw), "%s%s", f->figure,
+            strcmp(f->figure, SB_COSTS_USD) == 0 ? "" : " per event");
+    else
+        snprintf(raw, sizeof(raw), "%s%s%s, %s", f->name, *f->name ? " " : "",
+            f->figure, f->unit);
     sb_escape_line(name, sizeof(name), raw);
     fprintf(c->args->out, "%-32s %10s %10s %10s  %9s .. %-9s  %s\n", name,
         figure_text(a, sizeof(a), f, &c->checks_a, r->a.value),

@@ -11,6 +11,7 @@
 #include "out/assert.h"
 #include "out/beside_figures.h"
 #include "out/context.h"
+#include "out/costs.h"
 #include "out/facts.h"
 #include "results/cmd.h"
 #include "results/sweep_figures.h"
@@ -82,6 +83,11 @@ static void write_validity(const void *validity, FILE *out)
     sb_validity_text(validity, out);
 }
 
+static void write_costs(const void *costs, FILE *out)
+{
+    sb_costs_text(costs, out);
+}
+
 // Prints a table with what a terminal must not execute made visible.
 static void print_table(
     void (*write)(const void *data, FILE *out), const void *data, FILE *out)
@@ -130,6 +136,22 @@ static void show_validity(const struct sb_result_run *run, FILE *out)
     }
     sb_validity_read(&v, json);
     print_table(write_validity, &v, out);
+}
+
+// Prints what the events cost the server. price: as given now, or in the run.
+static void show_costs(const struct sb_result_run *run, double price, FILE *out)
+{
+    const json_t *json = json_object_get(run->json, "costs");
+    struct sb_costs c;
+
+    if (!json) {
+        fputs("Costs: the result file has none\n\n", out);
+        return;
+    }
+    sb_costs_read(&c, json);
+    if (price > 0)
+        c.price = price;
+    print_table(write_costs, &c, out);
 }
 
 static void show_command(const json_t *member, FILE *out)
@@ -242,6 +264,8 @@ static void print_run(const struct sb_cmd_args *args,
     sb_text_found(&text, &run->report);
     if (own->validity || o->report_validity == SB_TEXT_VALIDITY_ON)
         show_validity(run, args->out);
+    if (o->report_costs == SB_TEXT_COSTS_ON || o->price > 0)
+        show_costs(run, o->price, args->out);
     if (o->verbosity >= SB_LOG_NOTICE)
         show_limits(run, args->out);
     if (o->report_context && o->verbosity >= SB_LOG_NOTICE)
@@ -358,8 +382,9 @@ const struct sb_cmd sb_cmd_show = {
     .name = "show",
     .usage = "show [OPTIONS] FILE...",
     .title = "Prints the report of result files. --percentile, --histogram, "
-             "--report-operations, --report-context and --report-validity "
-             "apply; their defaults are those of the run.",
+             "--report-operations, --report-context, --report-validity, "
+             "--report-costs and --price apply; their defaults are those of "
+             "the run.",
     .min_files = 1,
     .max_files = 1000,
     .opts = &show_opt_table,

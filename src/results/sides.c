@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "out/costs.h"
 #include "results/cmd.h"
 
 // The values that the runs of a sweep have, for messages.
@@ -337,6 +338,18 @@ double sb_result_run_throughput(const struct sb_result_run *r)
     return seconds > 0 ? (double)r->snap.c.completed / seconds : NAN;
 }
 
+bool sb_cost_figure(unsigned n, struct sb_figure *f)
+{
+    *f = (struct sb_figure){
+        .group = "costs", .name = "", .figure = SB_COSTS_USD, .unit = "USD"
+    };
+    if (n < SB_COSTS) {
+        f->figure = sb_cost_name((enum sb_cost_id)n);
+        f->unit = sb_cost_unit((enum sb_cost_id)n);
+    }
+    return n <= SB_COSTS;
+}
+
 // The figure of the whole run, in the unit of the figure; NAN: unknown.
 static double whole(const struct sb_result_run *r, const struct sb_figure *f)
 {
@@ -344,6 +357,8 @@ static double whole(const struct sb_result_run *r, const struct sb_figure *f)
     const struct sb_hist_snap *h = p->latency;
     uint64_t max = p->lat_max, sum = p->lat_sum;
 
+    if (strcmp(f->group, "costs") == 0)
+        return sb_costs_member(json_object_get(r->json, "costs"), f->figure);
     if (f->figure[0] == 't')
         return sb_result_run_throughput(r);
     if (strcmp(f->group, "operation") == 0) {

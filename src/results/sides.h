@@ -65,18 +65,22 @@ int sb_runs_check_different(
 
 // A figure that is compared.
 struct sb_figure {
-    const char *group;  // "run" or "operation"
-    const char *name;   // of the operation, "" for "run"
-    const char *figure; // "throughput", "p50", "p95", "p99", "avg"
-    const char *unit;   // "/s" or "ms"
-    bool less_is_better;
+    const char *group;   // "run", "operation" or "costs"
+    const char *name;    // of the operation, otherwise ""
+    const char *figure;  // "throughput", "p50", "p95", "p99", "avg"; of "costs"
+                         // the names of out/costs.h
+    const char *unit;    // "/s", "ms" ...
+    bool less_is_better; // it is a time: slower or faster, not higher or lower
 };
 
 // Returns the completed events per second of a run that has figures, as its own
 // report shows them; NAN: the run has no length.
 double sb_result_run_throughput(const struct sb_result_run *r);
+// A figure of "costs", by number from 0: those of out/costs.h, then the price
+// of a million events. False: there is no such number.
+bool sb_cost_figure(unsigned n, struct sb_figure *f);
 // Computes a figure of a run that has figures: its value is that of the whole
-// run, its error follows from the intervals. SB_ENOMEM.
+// run, its error follows from the intervals; a cost has no error. SB_ENOMEM.
 int sb_result_run_mean(const struct sb_result_run *r, const struct sb_figure *f,
     struct sb_mean *mean);
 // The same for each run of a side, s->nruns entries.

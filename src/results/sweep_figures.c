@@ -145,6 +145,66 @@ static json_t *metrics_json(
     return o;
 }
 
+// What an event costs the server. All known costs are in the JSON document; the
+// table has two of them.
+
+static const struct {
+    const char *figure, *heading;
+} cost_columns[] = { { "cpu_us", "cpu us" }, { SB_COSTS_USD, "USD/M" } };
+
+// Whether a point knows a cost; its number.
+static bool has_cost(
+    const struct sb_sweep_figures *f, const char *figure, unsigned *n)
+{
+    struct sb_figure cost;
+    bool known = false;
+
+    for (*n = 0; sb_cost_figure(*n, &cost); (*n)++) {
+        if (strcmp(cost.figure, figure) == 0)
+            break;
+    }
+    for (unsigned i = 0; i < f->npoints && !known; i++)
+        known = isfinite(f->point[i].figure[SB_SWEEP_COST + *n].value);
+    return known;
+}
+
+// p: NULL for the headings.
+static void print_costs(
+    const struct sb_sweep_figures *f, const struct sb_sweep_point *p, FILE *out)
+{
+    char value[32];
+    unsigned n;
+
+    for (size_t i = 0; i < sizeof(cost_columns) / sizeof(*cost_columns); i++) {
+        if (has_cost(f, cost_columns[i].figure, &n))
+            fprintf(out, " %*s", WIDTH_MIN,
+                p ? sweep_value(value, sizeof(value),
+                        p->figure[SB_SWEEP_COST + n].value)
+                  : cost_columns[i].heading);
+    }
+}
+
+// {"cpu_us": {...}}, owned by the caller; NULL if out of memory.
+static json_t *costs_json(const struct sb_sweep_point *p)
+{
+    json_t *o = json_object();
+    struct sb_figure cost;
+    int rc = 0;
+
+    for (unsigned n = 0; rc == 0 && sb_cost_figure(n, &cost); n++) {
+        const struct sb_estimate *e = &p->figure[SB_SWEEP_COST + n];
+
+        if (isfinite(e->value))
+            rc = json_object_set_new(
+                o, cost.figure, sb_estimate_json(e, false));
+    }
+    if (rc) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
 // What a sweep says if users ran on workers in some of its points, and had
 // threads of their own in others, as with --workers=auto.
 
@@ -392,6 +452,18 @@ static bool is_share(const struct sb_result_run *run)
     return run->report.open_loop && s && !s->limit;
 }
 
+static void add_cost(
+    const struct sb_result_run *run, unsigned n, struct sb_mean *m)
+{
+    struct sb_figure cost;
+
+    sb_cost_figure(n, &cost);
+    *m = (struct sb_mean){ .value = sb_costs_member(
+                               json_object_get(run->json, "costs"),
+                               cost.figure),
+        .error = NAN };
+}
+
 static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     const struct sb_result_run *run)
 {
@@ -404,6 +476,8 @@ static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
         if (k < SB_SWEEP_FOUND &&
             sb_result_run_mean(run, &figures[k], &m[p->runs]))
             return SB_ENOMEM;
+        if (k >= SB_SWEEP_COST)
+            add_cost(run, (unsigned)(k - SB_SWEEP_COST), &m[p->runs]);
     }
     add_found(p, run, &p->run[SB_SWEEP_FOUND][p->runs],
         &p->run[SB_SWEEP_SAFE][p->runs]);
@@ -717,6 +791,7 @@ static void print_point(
         sweep_value(c, sizeof(c), p->figure[SB_SWEEP_P95].value),
         margin(d, sizeof(d), &p->figure[SB_SWEEP_P95]),
         sweep_value(e, sizeof(e), p->figure[SB_SWEEP_P99].value), p->errors);
+    print_costs(f, p, out);
     print_metrics(f, p, out);
     if (p->failed)
         fprintf(out, "  %u failed", p->failed);
@@ -875,6 +950,7 @@ void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out)
         fprintf(out, " %12s %7s", "highest/s", "+/-");
     fprintf(out, " %10s %10s %7s %10s %8s", "p50 ms", "p95 ms", "+/-", "p99 ms",
         "errors");
+    print_costs(f, NULL, out);
     print_metric_names(f, out);
     fprintf(out, "\n");
     for (unsigned i = 0; i < f->npoints; i++)
@@ -922,6 +998,14 @@ static json_t *point_json(
         json_decref(o);
         return NULL;
     }
+    json_t *costs = costs_json(p);
+
+    if (o && json_object_size(costs) > 0 &&
+        json_object_set(o, "costs", costs)) {
+        json_decref(o);
+        o = NULL;
+    }
+    json_decref(costs);
     if (o && p->searched &&
         json_object_set_new(o, "search",
             json_pack("{s:o,s:o,s:i}", "highest",

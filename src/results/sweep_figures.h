@@ -12,6 +12,7 @@
 #include "results/sweep_plan.h"
 #include "measure/knee.h"
 #include "measure/search.h"
+#include "out/costs.h"
 #include "out/result_file.h"
 
 enum {
@@ -21,7 +22,8 @@ enum {
     SB_SWEEP_P99,
     SB_SWEEP_FOUND, // with --rate=max: half of the trials keep the limit
     SB_SWEEP_SAFE,  // 95 % of the trials keep it
-    SB_SWEEP_N
+    SB_SWEEP_COST,  // the first one of sb_cost_figure()
+    SB_SWEEP_N = SB_SWEEP_COST + SB_COSTS + 1
 };
 
 // The figure whose peak and knee are computed.
@@ -58,7 +60,7 @@ struct sb_sweep_point {
     double found_low, found_high; // interval of the last rate that was found
     double errors;                // of all runs
     double due, completed;        // arrivals of all runs, and their events
-    struct sb_estimate figure[SB_SWEEP_N]; // events/s, ms
+    struct sb_estimate figure[SB_SWEEP_N]; // events/s, ms; of costs per event
     // Of sb_sweep_figures.metric, over all runs: sums and numbers of values.
     double metric_sum[SB_SWEEP_METRICS_MAX], metric_count[SB_SWEEP_METRICS_MAX];
 };

@@ -16,7 +16,7 @@ static void check_limits(struct sb_asserts *a)
 
     sb_report_fill(&r, &snap, 1, false, 1);
     sb_asserts_interval(a, &r);
-    sb_asserts_final(a, &r, NULL);
+    sb_asserts_final(a, &r, NULL, NULL);
     for (unsigned i = 0; i < a->n; i++) {
         const struct sb_limit *l = &a->limit[i];
 

@@ -89,7 +89,7 @@ static int tell(void *arg, const char *name, const char *value)
 
 static void check_description(const char *name, const char *settings)
 {
-    struct sb_server s = { "", "", "", false };
+    struct sb_server s = { .bypass = false };
 
     connected();
     told[0] = '\0';

@@ -454,9 +454,52 @@ static void limits_without_a_value_fail(void)
     CHECK(verdict(&f, "errors==0")->passed);
     struct sb_asserts a = parsed("errors==0,p99<1");
     CHECK_INT(sb_asserts_failed(&a), 2); // no final report yet
-    sb_asserts_final(&a, &f.report, NULL);
+    sb_asserts_final(&a, &f.report, NULL, NULL);
     CHECK_INT(sb_asserts_failed(&a), 1);
     sb_asserts_done(&a);
+}
+
+static void costs(void)
+{
+    struct sb_asserts a = parsed(
+        "costs.cpu_us<100, costs.log_bytes == 0,costs.usd_per_million_events<3,"
+        "costs.p99<4");
+    struct sb_costs c;
+    struct fixture f = { 0 };
+    char value[64];
+
+    setup(&f, false);
+    CHECK(sb_asserts_need_costs(&a));
+    CHECK_INT(a.limit[3].of, SB_ASSERT_OP); // of this name
+    sb_costs_init(&c, "the server is gone");
+    c.seconds = c.events = 10;
+    c.queries = 20;
+    sb_costs_set(&c, SB_COST_CPU, 999, "server");
+    sb_asserts_final(&a, &f.report, NULL, &c);
+    CHECK(a.limit[0].verdict.passed);
+    CHECK_STR(sb_assert_value(&a.limit[0], value, sizeof(value)), "99.9 us");
+    CHECK(!a.limit[1].verdict.passed);
+    CHECK_STR(a.limit[1].verdict.why, "the server is gone");
+    CHECK_STR(sb_assert_value(&a.limit[1], value, sizeof(value)), "no value");
+    CHECK_STR(a.limit[2].verdict.why, "--price was not given");
+    sb_asserts_done(&a);
+    a = parsed("costs.usd_per_million_events>2,costs.cpu_us>99.9");
+    c.price = 0.0036;
+    sb_asserts_final(&a, &f.report, NULL, &c);
+    CHECK(!a.limit[0].verdict.passed && a.limit[0].verdict.known);
+    CHECK_NEAR(a.limit[0].verdict.value, 1, 1e-9);
+    CHECK_STR(sb_assert_unit(&a.limit[0]), "USD");
+    CHECK(!a.limit[1].verdict.passed);
+    sb_asserts_done(&a);
+    a = parsed("costs.cpu_us<1");
+    sb_asserts_final(&a, &f.report, NULL, NULL);
+    CHECK_STR(
+        a.limit[0].verdict.why, "the costs of the run were not found out");
+    sb_asserts_done(&a);
+    a = parsed("tps>1");
+    CHECK(!sb_asserts_need_costs(&a));
+    sb_asserts_done(&a);
+    teardown(&f);
 }
 
 static void states_of_checks(void)
@@ -473,7 +516,7 @@ static void states_of_checks(void)
     snprintf(v.check[SB_CHECK_STEADY].meaning, 99, "it fell");
     CHECK_INT(a.n, 4);
     CHECK(sb_asserts_need_validity(&a));
-    sb_asserts_final(&a, &f.report, &v);
+    sb_asserts_final(&a, &f.report, &v, NULL);
     CHECK(!a.limit[0].verdict.passed);
     CHECK_STR(sb_assert_value(&a.limit[0], value, sizeof(value)), "doubtful");
     CHECK(a.limit[1].verdict.passed);
@@ -483,13 +526,13 @@ static void states_of_checks(void)
     sb_asserts_done(&a);
     // Without checks there is no value, and why is said.
     a = parsed("validity.steady==doubtful,tps>0");
-    sb_asserts_final(&a, &f.report, NULL);
+    sb_asserts_final(&a, &f.report, NULL, NULL);
     CHECK(!a.limit[0].verdict.known && !a.limit[0].verdict.passed);
     CHECK_STR(
         a.limit[0].verdict.why, "the figures of the run were not checked");
     sb_asserts_done(&a);
     a = parsed("validity.steady==ok");
-    sb_asserts_final(&a, &f.report, &v);
+    sb_asserts_final(&a, &f.report, &v, NULL);
     CHECK_STR(a.limit[0].verdict.why, "it fell");
     sb_asserts_done(&a);
     a = parsed("tps>1");
@@ -540,7 +583,7 @@ static void exceeded_limit_ends_the_run(void)
     s.c.completed = 1;
     count(&s.service, 1 * MS, 1);
     sb_report_fill(&r, &s, 1, false, 1);
-    sb_asserts_final(&a, &r, NULL);
+    sb_asserts_final(&a, &r, NULL, NULL);
     CHECK_INT(sb_asserts_failed(&a), 1);
     CHECK_NEAR(a.limit[0].verdict.value, 6, 0.01);
     sb_hist_snap_done(&s.service);
@@ -596,7 +639,7 @@ static void text_has_values_and_verdicts(void)
     struct fixture f;
 
     setup(&f, false);
-    sb_asserts_final(&a, &f.report, NULL);
+    sb_asserts_final(&a, &f.report, NULL, NULL);
     sb_asserts_text(&a, out);
     fflush(out);
     CHECK_STR(got,
@@ -631,6 +674,7 @@ CHECK_FILE
     RUN(comparisons_are_exact);
     RUN(limits_without_a_value_fail);
     RUN(states_of_checks);
+    RUN(costs);
     RUN(exceeded_limit_ends_the_run);
     RUN(abort_after_counts_without_a_break);
     RUN(warmup_and_rest_are_not_judged);

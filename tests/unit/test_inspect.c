@@ -29,7 +29,7 @@ static struct sb_sampler *start(struct sb_first_look *first)
     return sb_sampler_start(&(struct sb_sampler_setup){ .drivers = &owner,
                                 .opts = &opts,
                                 .interval = INTERVAL,
-                                .inspects = true,
+                                .inspects = SB_INSPECT_ALL,
                                 .first = first },
         NULL);
 }
@@ -101,7 +101,7 @@ static void first_look(void)
     owner.opts = &db_opts;
     total_now = 100;
     i = use(NULL);
-    sb_inspect_first(&owner, &first);
+    sb_inspect_first(&owner, SB_INSPECT_ALL, &first);
     CHECK(first.inst == i);
     CHECK_INT(connects, 1);
     CHECK_INT(disconnects, 1);
@@ -135,13 +135,13 @@ static void nothing_to_look_at(void)
     begin();
     owner.opts = &db_opts;
     mode = REFUSES;
-    sb_inspect_first(&owner, &first);
+    sb_inspect_first(&owner, SB_INSPECT_ALL, &first);
     CHECK(!first.inst && first.trips.n == 0);
     CHECK_STR(
         first.trips.why, "no server was known before the users connected");
     sb_first_look_done(&first);
     db.given = true; // its options select it
-    sb_inspect_first(&owner, &first);
+    sb_inspect_first(&owner, SB_INSPECT_ALL, &first);
     CHECK(first.inst == &db.base && first.trips.n == 0 && !first.seen.asked);
     CHECK_STR(first.trips.why, "refused");
     sb_first_look_done(&first);
@@ -192,6 +192,48 @@ static void tables_have_a_maximum(void)
     sb_inspected_done(&i);
 }
 
+#define RESTARTED                                                            \
+    "the server was restarted, its counters were reset, or the answers are " \
+    "of different servers"
+
+static double grown(const struct sb_inspected *from,
+    const struct sb_inspected *to, const char *want)
+{
+    const char *why = "";
+    double growth = sb_inspected_growth(from, to, SB_FACT_LOG_BYTES, &why);
+
+    CHECK_STR(why, want);
+    return growth;
+}
+
+static void growth_of_totals(void)
+{
+    struct sb_inspected from = { 0 }, to = { 0 };
+
+    CHECK(isnan(grown(&from, &to, "the server did not answer")));
+    sb_inspect_into(&from, 0);
+    sb_inspect_into(&to, 0);
+    to.ns = from.ns + UINT64_C(10000000000);
+    CHECK(isnan(grown(&from, &to, "the server does not count it")));
+    snprintf(to.why[SB_PART_LOG], 20, "not allowed");
+    CHECK(isnan(grown(&from, &to, "not allowed")));
+    from.fact[SB_FACT_LOG_BYTES] = 100;
+    CHECK(isnan(grown(&from, &to, "not allowed")));
+    to.fact[SB_FACT_LOG_BYTES] = 300;
+    CHECK_NEAR(grown(&from, &to, ""), 200, 0);
+    to.fact[SB_FACT_LOG_BYTES] = 99;
+    CHECK(isnan(grown(&from, &to, RESTARTED)));
+    // Restarted, and then it has done more than before.
+    to.fact[SB_FACT_LOG_BYTES] = 300;
+    from.fact[SB_FACT_UPTIME] = 5;
+    to.fact[SB_FACT_UPTIME] = 7;
+    CHECK(isnan(grown(&from, &to, RESTARTED)));
+    to.fact[SB_FACT_UPTIME] = 14; // whole seconds
+    CHECK_NEAR(grown(&from, &to, ""), 200, 0);
+    to.fact[SB_FACT_UPTIME] = 3000; // of another server
+    CHECK(isnan(grown(&from, &to, RESTARTED)));
+}
+
 CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL);
@@ -200,5 +242,6 @@ CHECK_FILE
     RUN(nothing_to_look_at);
     RUN(lost);
     RUN(tables_have_a_maximum);
+    RUN(growth_of_totals);
     return check_done();
 }

@@ -420,25 +420,41 @@ static int refused(struct sbmo_conn *c, const struct sb_inspect_sink *to,
     return 0;
 }
 
-static int inspect_cache(
+// The parts that one answer has.
+static int inspect_status(
     struct sbmo_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
 {
+    static const enum sb_inspect_part parts[] = { SB_PART_CACHE, SB_PART_LOG,
+        SB_PART_WORK };
+    static const size_t first[] = { 0, 3, 5, 9 };
     static const char *const path[][4] = {
         { "wiredTiger", "cache", "maximum bytes configured", NULL },
         { "wiredTiger", "cache", "pages requested from the cache", NULL },
-        { "wiredTiger", "cache", "pages read into cache", NULL }
+        { "wiredTiger", "cache", "pages read into cache", NULL },
+        { "wiredTiger", "log", "log bytes written", NULL },
+        { "wiredTiger", "log", "log sync operations", NULL },
+        { "uptime", NULL },
+        { "metrics", "queryExecutor", "scannedObjects", NULL },
+        { "wiredTiger", "cache", "bytes read into cache", NULL },
+        { "wiredTiger", "cache", "bytes written from cache", NULL },
     };
     static const enum sb_fact_id id[] = { SB_FACT_CACHE_BYTES,
-        SB_FACT_CACHE_REQUESTS, SB_FACT_CACHE_MISSES };
+        SB_FACT_CACHE_REQUESTS, SB_FACT_CACHE_MISSES, SB_FACT_LOG_BYTES,
+        SB_FACT_LOG_FLUSHES, SB_FACT_UPTIME, SB_FACT_ROWS_EXAMINED,
+        SB_FACT_READ_BYTES, SB_FACT_WRITTEN_BYTES };
     static const char source[] = "serverStatus";
     bson_error_t e = { 0 };
     bson_t reply;
-    int rc;
+    bool answered = mo_ask(c, source, &reply, &e);
+    int rc = 0;
 
-    if (mo_ask(c, source, &reply, &e))
-        rc = tell_facts(&reply, to, SB_PART_CACHE, source, path, id, 3);
-    else
-        rc = refused(c, to, SB_PART_CACHE, source, &e, &reply, err);
+    for (int i = 0; rc == 0 && i < 3; i++) {
+        if (answered)
+            rc = tell_facts(&reply, to, parts[i], source, path + first[i],
+                id + first[i], first[i + 1] - first[i]);
+        else
+            rc = refused(c, to, parts[i], source, &e, &reply, err);
+    }
     bson_destroy(&reply);
     return rc;
 }
@@ -477,7 +493,8 @@ static int mo_inspect(
 
     if (rc)
         return rc;
-    rc = inspect_cache(c, to, err);
+    if (to->parts & ~(1u << SB_PART_SIZE))
+        rc = inspect_status(c, to, err);
     if (rc == 0 && (to->parts >> SB_PART_SIZE & 1))
         rc = inspect_size(c, to, err);
     sbmo_end(c);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // FNM_CASEFOLD
 #include <fnmatch.h>
 #include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -313,6 +314,7 @@ static const char settings_sql[] =
     "'innodb_redo_log_capacity', 'innodb_thread_concurrency', "
     "'innodb_use_native_aio', 'innodb_write_io_threads', 'log_bin', "
     "'max_connections', 'max_prepared_stmt_count', 'performance_schema', "
+    "'pid_file', "
     "'query_cache_size', 'query_cache_type', 'read_only', 'sync_binlog', "
     "'table_open_cache', 'thread_cache_size', 'thread_handling', "
     "'transaction_isolation', 'tx_isolation', 'version_compile_machine', "
@@ -322,7 +324,21 @@ struct about {
     char comment[80];
     int (*setting)(void *arg, const char *name, const char *value);
     void *arg;
+    struct sb_server *server;
 };
+
+// The server may be on another machine, or the user may not read the file.
+static int64_t read_pid(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    int64_t pid = 0;
+
+    if (file && fscanf(file, "%" SCNd64, &pid) != 1)
+        pid = 0;
+    if (file)
+        fclose(file);
+    return pid;
+}
 
 static int visit_settings(MYSQL_RES *res, struct about *a)
 {
@@ -332,6 +348,10 @@ static int visit_settings(MYSQL_RES *res, struct about *a)
     while (rc == 0 && (row = sbmy_ask_row(res, 2)) != NULL) {
         if (strcmp(row[0], "version_comment") == 0)
             snprintf(a->comment, sizeof(a->comment), "%s", row[1]);
+        if (strcmp(row[0], "pid_file") == 0) {
+            a->server->pid = read_pid(row[1]);
+            continue;
+        }
         rc = a->setting(a->arg, row[0], row[1]);
     }
     return rc;
@@ -342,7 +362,7 @@ static int my_describe(struct sb_conn *conn, struct sb_server *out,
     struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
-    struct about a = { .setting = setting, .arg = arg };
+    struct about a = { .setting = setting, .arg = arg, .server = out };
     MYSQL_RES *res;
     int rc;
 

@@ -158,6 +158,55 @@ static int take_status_fact(
     return 0;
 }
 
+// What the server has done so far. MariaDB counts rows of all engines but
+// those of temporary tables, and MySQL those of InnoDB, without system tables.
+static int inspect_work(
+    struct sbmy_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    enum { UPTIME, ROWS, ROWS_OF_ALL, READ, WRITTEN, PAGE, FSYNCS, COUNTERS };
+    static const char *const names[COUNTERS] = { "Uptime", "Innodb_rows_read",
+        "Rows_read", "Innodb_pages_read", "Innodb_pages_written",
+        "Innodb_page_size", "Innodb_data_fsyncs" };
+    double value[COUNTERS];
+    MYSQL_RES *res;
+    MYSQL_ROW row;
+    int rc = sbmy_ask(c,
+        "SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', "
+        "'Innodb_rows_read', 'Rows_read', 'Innodb_pages_read', "
+        "'Innodb_pages_written', 'Innodb_page_size', 'Innodb_data_fsyncs')",
+        2, &res, err);
+
+    if (rc && rc != SB_EQUERY)
+        return rc;
+    to->part(to->arg, SB_PART_WORK, "SHOW GLOBAL STATUS", rc ? err : NULL);
+    if (rc)
+        return 0;
+    for (int i = 0; i < COUNTERS; i++)
+        value[i] = NAN;
+    while ((row = sbmy_ask_row(res, 2)) != NULL) {
+        for (int i = 0; i < COUNTERS; i++) {
+            if (strcasecmp(row[0], names[i]) == 0)
+                value[i] = strtod(row[1], NULL);
+        }
+    }
+    mysql_free_result(res);
+    const struct {
+        enum sb_fact_id id;
+        double value;
+    } facts[] = {
+        { SB_FACT_UPTIME, value[UPTIME] },
+        { SB_FACT_ROWS_EXAMINED,
+            isnan(value[ROWS_OF_ALL]) ? value[ROWS] : value[ROWS_OF_ALL] },
+        { SB_FACT_READ_BYTES, value[READ] * value[PAGE] },
+        { SB_FACT_WRITTEN_BYTES, value[WRITTEN] * value[PAGE] },
+        { SB_FACT_FSYNCS, value[FSYNCS] },
+    };
+
+    for (size_t i = 0; rc == 0 && i < sizeof(facts) / sizeof(facts[0]); i++)
+        rc = to->fact(to->arg, facts[i].id, facts[i].value);
+    return rc;
+}
+
 // Questions with rows of a name and a value. A part may have several.
 static const struct question {
     enum sb_inspect_part part;
@@ -232,6 +281,8 @@ int sbmy_inspect(
         return rc;
     if (wants(to, SB_PART_SIZE) || wants(to, SB_PART_STATISTICS))
         rc = inspect_tables(c, to, err);
+    if (rc == 0 && wants(to, SB_PART_WORK))
+        rc = inspect_work(c, to, err);
     for (size_t i = 0; rc == 0 && i < sizeof(questions) / sizeof(questions[0]);
          i++) {
         if (wants(to, questions[i].part))

@@ -313,6 +313,7 @@ static int pg_describe(struct sb_conn *conn, struct sb_server *out,
     sb_sock_peer(c->fd, out->address, sizeof(out->address));
     snprintf(out->database, sizeof(out->database), "%s", PQdb(c->db));
     out->bypass = c->plain;
+    out->pid = PQbackendPID(c->db);
     if (rc && rc != SB_EQUERY)
         return rc;
     if (rc == 0 && pgsql_answer(c, 1, 1, NULL))

@@ -78,6 +78,17 @@ static int take_log(const PGresult *r, const struct sb_inspect_sink *to)
     return rc;
 }
 
+static int take_work(const PGresult *r, const struct sb_inspect_sink *to)
+{
+    static const enum sb_fact_id id[] = { SB_FACT_UPTIME, SB_FACT_ROWS_EXAMINED,
+        SB_FACT_READ_BYTES, SB_FACT_WRITTEN_BYTES, SB_FACT_FSYNCS };
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < 5; i++)
+        rc = to->fact(to->arg, id[i], number_of(r, 0, i));
+    return rc;
+}
+
 static int take_debt(const PGresult *r, const struct sb_inspect_sink *to)
 {
     int rc = to->fact(to->arg, SB_FACT_LOG_DEBT, number_of(r, 0, 0));
@@ -95,6 +106,19 @@ static int take_locks(const PGresult *r, const struct sb_inspect_sink *to)
 #define NOT_COUNTED                                                        \
     "(SELECT setting FROM pg_settings WHERE name = 'wal_sync_method' AND " \
     "setting LIKE 'open%')"
+
+// The position in the log is exact; its statistics are late. Without log of its
+// own, a replica has only them.
+#define LOG_POSITION                            \
+    "SELECT CASE WHEN NOT pg_is_in_recovery() " \
+    "THEN pg_current_wal_insert_lsn() - '0/0'::pg_lsn "
+
+// Entries of indexes and rows of sequential scans; pages.
+#define WORK                                                            \
+    "SELECT extract(epoch FROM clock_timestamp() - "                    \
+    "pg_postmaster_start_time()), sum(tup_returned), sum(blks_read) * " \
+    "current_setting('block_size')::bigint, "
+#define WORK_OF " FROM pg_stat_database"
 
 static const struct question questions[] = {
     { "pg_stat_database",
@@ -123,13 +147,34 @@ static const struct question questions[] = {
         "WHEN 'data_directory' THEN setting END FROM pg_settings WHERE name IN "
         "('fsync', 'synchronous_commit', 'data_directory') ORDER BY name",
         0, 0, 1u << SB_PART_DURABILITY, 2, take_durability },
+    { "pg_current_wal_insert_lsn()", LOG_POSITION "END, NULL, 'unknown'", 10,
+        14, 1u << SB_PART_LOG, 3, take_log },
     { "pg_stat_wal",
-        "SELECT wal_bytes, wal_sync, " NOT_COUNTED " FROM pg_stat_wal", 14, 18,
-        1u << SB_PART_LOG, 3, take_log },
+        LOG_POSITION "ELSE wal_bytes END, wal_sync, " NOT_COUNTED
+                     " FROM pg_stat_wal",
+        14, 18, 1u << SB_PART_LOG, 3, take_log },
     { "pg_stat_io",
-        "SELECT (SELECT wal_bytes FROM pg_stat_wal), sum(fsyncs), " NOT_COUNTED
-        " FROM pg_stat_io WHERE object = 'wal'",
+        LOG_POSITION "ELSE (SELECT wal_bytes FROM pg_stat_wal) END, "
+                     "sum(fsyncs), " NOT_COUNTED
+                     " FROM pg_stat_io WHERE object = 'wal'",
         18, 0, 1u << SB_PART_LOG, 3, take_log },
+    { "pg_stat_database",
+        WORK "(SELECT buffers_checkpoint + buffers_clean + buffers_backend "
+             "FROM pg_stat_bgwriter) * current_setting('block_size')::bigint, "
+             "NULL" WORK_OF,
+        0, 16, 1u << SB_PART_WORK, 5, take_work },
+    { "pg_stat_io",
+        WORK "(SELECT sum((coalesce(writes, 0) + coalesce(extends, 0)) * "
+             "op_bytes) FROM pg_stat_io WHERE object = 'relation'), "
+             "(SELECT sum(fsyncs) FROM pg_stat_io) + "
+             "(SELECT wal_sync FROM pg_stat_wal)" WORK_OF,
+        16, 18, 1u << SB_PART_WORK, 5, take_work },
+    { "pg_stat_io",
+        WORK
+        "(SELECT sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)) "
+        "FROM pg_stat_io WHERE object = 'relation'), "
+        "(SELECT sum(fsyncs) FROM pg_stat_io)" WORK_OF,
+        18, 0, 1u << SB_PART_WORK, 5, take_work },
     // The distance between checkpoints that keeps the log below max_wal_size.
     { "pg_control_checkpoint()",
         "SELECT pg_current_wal_insert_lsn() - redo_lsn, (SELECT "
@@ -172,6 +217,12 @@ int pgsql_inspect(
     struct pgsql_conn *c = pgsql_own(conn);
     int version = PQserverVersion(c->db) / 10000, rc = 0;
 
+    // What this connection has done so far is then in the statistics.
+    if ((to->parts >> SB_PART_WORK & 1) && version >= 15)
+        rc = pgsql_run(c, "SELECT pg_stat_force_next_flush()", err);
+    pgsql_clear(c);
+    if (rc == SB_EQUERY)
+        rc = 0;
     for (size_t i = 0; rc == 0 && i < sizeof(questions) / sizeof(questions[0]);
          i++) {
         const struct question *q = &questions[i];

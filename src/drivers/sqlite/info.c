@@ -260,6 +260,22 @@ static int inspect_cache(
     return rc;
 }
 
+// Pages that all connections have read and written.
+static int inspect_work(struct sqlite_conn *c, const struct sb_inspect_sink *to)
+{
+    double page = pragma_number(c, "PRAGMA page_size");
+    int rc;
+
+    lite_ask(c->env);
+    rc = to->fact(to->arg, SB_FACT_READ_BYTES,
+        page * (double)atomic_load(&c->env->count[1]));
+    if (rc == 0)
+        rc = to->fact(to->arg, SB_FACT_WRITTEN_BYTES,
+            page * (double)atomic_load(&c->env->count[2]));
+    to->part(to->arg, SB_PART_WORK, "", NULL);
+    return rc;
+}
+
 // The highest row number, which costs one lookup; NaN: the table has none.
 static double rows_of(struct sqlite_conn *c, const char *table)
 {
@@ -343,15 +359,25 @@ static int lite_inspect(
     struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
-    int rc;
+    static const struct {
+        enum sb_inspect_part part;
+        int (*answer)(struct sqlite_conn *c, const struct sb_inspect_sink *to);
+    } parts[] = {
+        { SB_PART_CACHE, inspect_cache }, // and SB_PART_SIZE
+        { SB_PART_STATISTICS, inspect_tables },
+        { SB_PART_DURABILITY, inspect_durability },
+        { SB_PART_WORK, inspect_work },
+    };
+    int rc = 0;
 
     (void)err;
     c->apart = true;
     leave_load(c);
-    rc = inspect_cache(c, to);
-    if (rc == 0)
-        rc = inspect_tables(c, to);
-    return rc ? rc : inspect_durability(c, to);
+    for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (to->parts >> parts[i].part & 1)
+            rc = parts[i].answer(c, to);
+    }
+    return rc;
 }
 
 const struct sb_info_ops sqlite_info_ops = {

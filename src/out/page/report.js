@@ -109,6 +109,7 @@ function build() {
     rateSection(main, run);
     besideSection(main, run);
     errorsSection(main, run);
+    costsSection(main, run);
     serverSection(main, run);
     clientSection(main, run);
     metricsSection(main, run);

@@ -187,6 +187,34 @@ function validitySection(main, run) {
             c.meaning, c.advice]))));
 }
 
+const COSTS = { cpu_us: "processor time, us",
+    cpu_system_us: "processor time in the kernel, us",
+    context_switches: "context switches", storage_read_kb: "read from storage, KB",
+    storage_written_kb: "written to storage, KB", read_kb: "pages read, KB",
+    written_kb: "pages written, KB", log_bytes: "log, bytes",
+    log_flushes: "flushes of the log", fsyncs: "flushes of all files",
+    rows_examined: "rows examined", energy_j: "energy, J" };
+
+// What the events cost the server: the figures that are known.
+function costsSection(main, run) {
+    const costs = run.doc.costs;
+    if (!costs)
+        return;
+    const known = (costs.figures || []).filter(f => f.total !== null);
+    const cell = v => value(v, num(v));
+    const rows = known.map(f => [COSTS[f.name] || f.name, cell(f.per_event),
+        cell(f.per_query), f.source]);
+    if (costs.watts)
+        rows.push(["power, W", cell(costs.watts), MISSING, "this machine"]);
+    if (costs.price)
+        rows.push(["a million events, USD", cell(costs.usd_per_million_events),
+            MISSING, `${num(costs.price)} USD per hour`]);
+    section(main, "costs", "Costs of the server", table(
+        "What an event and a query cost the server",
+        [{ text: "cost", t: true }, { text: "per event", n: true },
+            { text: "per query", n: true }, { text: "source", t: true }], rows));
+}
+
 function limitsSection(main, run) {
     const list = run.doc.limits || [];
     if (!list.length)
