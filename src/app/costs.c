@@ -20,6 +20,9 @@
 // Looks end when more than this share of them is of threads that have ended,
 // whose last ones are not counted: the users are leaving.
 #define LOST_MAX 0.01
+// They are unknown if users connected again more often than this, per user: a
+// process that lives for a moment is not seen.
+#define CONNECTS_MAX 0.1
 // Totals must not be later than this share of the measured part.
 #define LATE_MAX 0.05
 // A server was restarted if its time and that of this machine differ by more,
@@ -174,11 +177,30 @@ static void set_io(struct sb__app_costs *c, enum sb_cost_id id, double bytes,
             "this user may not see the disk I/O of the server's processes");
 }
 
-static void set_switches(struct sb__app_costs *c, const char *source)
+// How often users connected in the measured part, per user.
+static double connects(const struct sb_report *r)
+{
+    const struct sb_snap *all = r->whole;
+    double n = 0;
+
+    for (unsigned i = 0; all->op && i < all->nops; i++) {
+        const char *name = r->stats->op[i].name;
+
+        if (strcmp(name, "connect") == 0 || strcmp(name, "reconnect") == 0)
+            n += (double)all->op[i].count;
+    }
+    return n / fmax(r->threads, 1);
+}
+
+static void set_switches(
+    struct sb__app_costs *c, const struct sb_report *r, const char *source)
 {
     struct sb_cost *f = &c->result.cost[SB_COST_SWITCHES];
 
-    if (c->switched.events > 0) {
+    if (connects(r) > CONNECTS_MAX) {
+        sb_costs_miss(&c->result, SB_COST_SWITCHES,
+            "the users connected again during the run");
+    } else if (c->switched.events > 0) {
         sb_costs_set(&c->result, SB_COST_SWITCHES, c->switched.total, source);
         f->events = c->switched.events;
         f->queries = c->switched.queries;
@@ -191,7 +213,7 @@ static void set_switches(struct sb__app_costs *c, const char *source)
     }
 }
 
-static void set_work(struct sb__listening *t)
+static void set_work(struct sb__listening *t, const struct sb_report *r)
 {
     struct sb__app_costs *c = t->costs;
     const struct sb_work *from = &c->begin;
@@ -217,7 +239,7 @@ static void set_work(struct sb__listening *t)
         &c->result, SB_COST_SYSTEM, to.system_us - from->system_us, source);
     set_io(c, SB_COST_STORAGE_READ, to.read - from->read, source);
     set_io(c, SB_COST_STORAGE_WRITTEN, to.written - from->written, source);
-    set_switches(c, process);
+    set_switches(c, r, process);
 }
 
 // Energy is that of the whole machine, so the server has to be on it.
@@ -298,7 +320,7 @@ static void complete_costs(struct sb__listening *t, const struct sb_report *r)
     c->result.events = (double)n->completed;
     c->result.queries = (double)(n->reads + n->writes + n->others);
     c->result.price = t->a->text_opts.price;
-    set_work(t);
+    set_work(t, r);
     set_counted(t, SB_COST_READ, SB_FACT_READ_BYTES, 1e3);
     set_counted(t, SB_COST_WRITTEN, SB_FACT_WRITTEN_BYTES, 1e3);
     set_counted(t, SB_COST_LOG_BYTES, SB_FACT_LOG_BYTES, 1);
