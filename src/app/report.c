@@ -807,7 +807,9 @@ void sb__app_listen(struct sb__listening *t, struct sb_listener *l)
                                sb_asserts_abort(&a->asserts) || t->progress
                            ? FILE_INTERVAL
                            : 0,
-        .partial = a->reporters.n > 0 || t->beside || sb__app_costs_wanted(a),
+        // The end of a warm-up is the end of an interval.
+        .partial = a->reporters.n > 0 || t->beside ||
+                   sb__app_validity_follows(a) || sb__app_costs_wanted(a),
         .operations = a->reporters.n > 0 ||
                       (a->mix && a->run.report_interval > 0) ||
                       sb_asserts_need_operations(&a->asserts),

@@ -48,9 +48,11 @@ static void find_contention(const struct sb__listening *t,
         looks = fmax(looks, s->looks);
     }
     out->waits = sb_check_percent(waits, (double)n->completed);
-    out->waiting = looks < LOOKS_MIN ? NAN
-                                     : 100 * out->waiters / looks /
-                                           (double)t->a->run.share.users;
+    // Sessions of all ranks wait. With stages, some users have gone.
+    out->waiting = looks < LOOKS_MIN
+                       ? NAN
+                       : 100 * out->waiters / looks /
+                             fmax(r->threads, (double)t->a->run.share.users);
     // Lost connections are no conflicts.
     out->repeated = n->restarts > n->reconnects
                         ? sb_check_percent(

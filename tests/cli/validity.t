@@ -227,6 +227,25 @@ whether commits wait for the device, and whether tables were analyzed.
   statistics ok
   $ lite oltp_read_only --table-size=1000 cleanup >/dev/null
 
+Keys that were drawn before the measured part do not count.
+
+  $ cat >warm.lua <<'LUA'
+  > local con, begun
+  > function thread_init() con = sysbench.sql.driver():connect() end
+  > function event()
+  >    for _ = 1, begun and 1 or 200000 do
+  >       sysbench.rand.default(1, begun and 5000 or 10)
+  >    end
+  >    begun = true
+  >    con:query("SELECT 1")
+  > end
+  > LUA
+  $ lite warm.lua --warmup-time=0.1 --time=0.5 --report-validity run 2>/dev/null |
+  >     grep -o 'skew .* keys'
+  skew        ok        the hottest 1 % of 5000 keys
+  $ lite warm.lua --time=0 --events=500 --report-validity run 2>/dev/null | grep -o 'skew .* keys'
+  skew        ok        the hottest of 10 keys
+
 Limits.
 
   $ run --events=20 --assert='validity==ok' 2>&1 >/dev/null | grep -o 'limit not kept.*:'
