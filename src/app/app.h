@@ -344,6 +344,7 @@ struct sb__app_server {
     struct sb_sampler *sampler;        // until the run is over, or NULL
     struct sb__app_database *database; // of facts.databases
     struct sb_server_total *totals;    // facts.totals
+    struct sb_plan_facts *plans;       // facts.plans
     struct sb_inspection *inspection;  // after the run
     unsigned ninspections;
 };
@@ -462,6 +463,9 @@ struct sb_validity;
 void sb__app_check_servers(const struct sb__listening *t,
     const struct sb_report *whole, const struct sb_first_look *first,
     struct sb_validity *v);
+// app/validity_plans.c. Makes the check of plans, and adds the plans to the
+// facts.
+void sb__app_check_plans(struct sb__listening *t, struct sb_validity *v);
 
 // app/validity_skew.c. Makes the check of the draws of keys beside what servers
 // said about locks.

@@ -159,8 +159,8 @@ const struct sb__app_listener sb__app_client_listener = {
 // How long to wait for the facts of a very short run.
 #define WAIT_FACTS INT64_C(2000000000)
 
-// How long to wait for the sample after the run.
-#define WAIT_LAST INT64_C(1000000000)
+// How long to wait for the sample after the run, and for plans.
+#define WAIT_LAST INT64_C(2000000000)
 
 // True if something shows what the servers are.
 static bool shows_facts(const struct sb_app *a)
@@ -383,8 +383,7 @@ static void add_inspection(void *arg, const struct sb_inspection *i)
         more[t->server.ninspections - 1] = one;
         return;
     }
-    sb_inspected_done(&one.before);
-    sb_inspected_done(&one.after);
+    sb_inspection_done(&one);
 }
 
 void sb__app_server_stop(struct sb__listening *t)
@@ -425,19 +424,21 @@ void sb__app_server_done(struct sb__listening *t)
 
     free_databases(t);
     sb_first_look_done(&t->server.first);
-    for (unsigned i = 0; i < t->server.ninspections; i++) {
-        sb_inspected_done(&t->server.inspection[i].before);
-        sb_inspected_done(&t->server.inspection[i].after);
-    }
+    for (unsigned i = 0; i < t->server.ninspections; i++)
+        sb_inspection_done(&t->server.inspection[i]);
     free(t->server.inspection);
     t->server.inspection = NULL;
     t->server.ninspections = 0;
     for (unsigned i = 0; i < f->ntotals; i++)
         free((void *)t->server.totals[i].name);
     free(t->server.totals);
+    free(t->server.plans);
     t->server.totals = NULL;
+    t->server.plans = NULL;
     f->totals = NULL;
     f->ntotals = 0;
+    f->plans = NULL;
+    f->nplans = 0;
 }
 
 const struct sb__app_listener sb__app_server_listener = {

@@ -110,6 +110,8 @@ static void make_validity(struct sb__listening *t)
     t->validity = calloc(1, sizeof(*t->validity));
     if (!t->validity)
         sb_log(SB_LOG_WARNING, "validity: out of memory");
+    else if (sb__app_validity_wanted(t->a))
+        sb_drivers_keep_plans(t->a->drivers);
 }
 
 static void follow_goals(struct sb__listening *t)
@@ -778,6 +780,7 @@ static void judge(struct sb__listening *t, const struct sb_report *final)
     sb_reporters_whole(&whole, final);
     check_steady(t);
     sb__app_check_servers(t, &whole, &t->server.first, &v->result);
+    sb__app_check_plans(t, &v->result);
     check_machine(t);
     check_network(t, &whole);
     check_client(t);

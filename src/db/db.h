@@ -96,6 +96,9 @@ int sb_drivers_idle(struct sb_drivers *d,
 // with NULL in *name: no driver is loaded. Main thread, before workers start.
 #define SB_LOOPS_NEVER UINT32_MAX
 uint32_t sb_drivers_loop_users(const struct sb_drivers *d, const char **name);
+// The run wants to know the plans of its statements: notes the first one of
+// each operation. Main thread, before users connect.
+void sb_drivers_keep_plans(struct sb_drivers *d);
 // True after sb_con_open() has opened a connection: the report then shows SQL
 // statistics. Any thread.
 bool sb_drivers_used(const struct sb_drivers *d);
@@ -139,6 +142,9 @@ struct sb_db_ctx {
                                  // NULL: nothing is recorded
     const struct sb_clock *clock;
     unsigned user;
+    // The operation of a call was looked up for the first time, or nothing is
+    // recorded: the statement is to be noted (db/plans.h).
+    bool op_is_new;
     uint64_t seed; // of the run
     // Sleeps ns and returns true; returns false early if the run ends. NULL: a
     // plain sleep.

@@ -431,6 +431,45 @@ struct sb_inspect_sink {
         const struct sb_err *why);
 };
 
+// A statement of an operation, as the run executed it first.
+struct sb_statement {
+    const char *sql; // len bytes, NUL-terminated; with '?' placeholders
+    size_t len;
+    // Whether it was prepared on the server, with these values; otherwise
+    // nvalues is 0, and the text has literals.
+    bool prepared;
+    uint32_t nvalues;
+    const struct sb_value *values;
+    const uint8_t *types; // enum sb_sql_type, nvalues of them
+    // If it was prepared: `sql` with a literal for each placeholder,
+    // NUL-terminated; NULL: a value has none.
+    const char *literal;
+    size_t literal_len;
+};
+
+// A step of a plan: how one table is read, or what is done with rows.
+struct sb_plan_step {
+    const char *text;  // "Index Scan using k_1 on t": what does not depend on
+                       // values and statistics
+    const char *table; // as in struct sb_table_facts; NULL: it reads none
+    bool scans;        // it reads the whole table, without an index
+    // Estimates; NaN: unknown.
+    double size; // rows of the table
+    double rows; // of them, those that the step passes on
+};
+
+// Takes plans. The core implements it. The functions return 0, or an SB_E* that
+// ends the call of explain() and is returned.
+struct sb_plan_sink {
+    void *arg;
+    // A plan begins. kind: "" if a statement has only one, or "custom" for
+    // the values of the statement and "generic" for any values. used: it is the
+    // one that the run has most likely used.
+    int (*plan)(void *arg, const char *kind, bool used);
+    // Its steps, in the order of the server.
+    int (*step)(void *arg, const struct sb_plan_step *s);
+};
+
 struct sb_info_ops {
     // Writes one line about the server, such as "SQLite 3.40.1, journal mode
     // wal"; returns the length as snprintf() does. An open result stays open.
@@ -462,6 +501,12 @@ struct sb_info_ops {
     // Optional. 0 or SB_E*.
     int (*inspect)(struct sb_conn *conn, const struct sb_inspect_sink *to,
         struct sb_err *err);
+    // Passes the plans of a statement to the sink, without executing it. A plan
+    // without steps means that the server needs none to see that no row
+    // fits. Called on a connection without a transaction, and leaves none.
+    // Optional. 0 or SB_E*; SB_EQUERY: this statement cannot be explained.
+    int (*explain)(struct sb_conn *conn, const struct sb_statement *s,
+        const struct sb_plan_sink *to, struct sb_err *err);
     // The counters that are shown if the user selects none: patterns as in
     // fnmatch(), separated by commas, in any case of letters. NULL: all.
     const char *counters_default;

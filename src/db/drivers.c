@@ -503,6 +503,11 @@ uint32_t sb_drivers_loop_users(const struct sb_drivers *d, const char **name)
     return max;
 }
 
+void sb_drivers_keep_plans(struct sb_drivers *d)
+{
+    d->plans = true;
+}
+
 bool sb_drivers_used(const struct sb_drivers *d)
 {
     return atomic_load_explicit(&d->used, memory_order_relaxed);

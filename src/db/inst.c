@@ -7,6 +7,7 @@
 
 #include "base/near.h"
 #include "db/internal.h"
+#include "db/plans.h"
 
 static void inst_free(struct sb__inst *i)
 {
@@ -22,6 +23,7 @@ void sb__inst_done(struct sb__inst *i)
     if (i->ready && i->db->drv->generic->env_done)
         i->db->drv->generic->env_done(&i->env);
     i->ready = false;
+    sb__plans_free(atomic_exchange(&i->plans, NULL));
 }
 
 static int inst_ready(struct sb__inst *i, struct sb_err *err)

@@ -10,6 +10,7 @@
 #include "db/slots.h"
 
 struct sb__feed;
+struct sb__plans;
 
 // An instance: a driver with one set of option values, shared by its
 // connections. Protected by the lock of struct sb_drivers.
@@ -18,11 +19,12 @@ struct sb__inst {
     char *key;  // the overrides as text; NULL: none
     void *opts; // the driver's options struct
     struct sb_driver_env env;
-    bool ready;             // env_init has succeeded
-    _Atomic bool used;      // a user has opened a connection
-    bool kept;              // not freed with its last connection
-    unsigned refs;          // connections
-    struct sb__feed *feeds; // shared loaders, protected by feed_lock
+    bool ready;                        // env_init has succeeded
+    _Atomic bool used;                 // a user has opened a connection
+    bool kept;                         // not freed with its last connection
+    unsigned refs;                     // connections
+    struct sb__feed *feeds;            // shared loaders, protected by feed_lock
+    _Atomic(struct sb__plans *) plans; // NULL: nothing was noted
     struct sb__inst *next;
 };
 
@@ -53,6 +55,7 @@ struct sb_drivers {
     struct sb__idle *idle;     // unloaded drivers, see sb_drivers_idle()
     struct sb__texts *texts;   // of operations; NULL: not kept
     bool noticed;              // the chosen default driver was logged
+    bool plans; // set before users connect: see sb_drivers_keep_plans()
     _Atomic bool used;
     _Atomic bool used_sql;        // by a driver of an SQL database
     _Atomic bool used_server;     // by a connection to a server

@@ -112,6 +112,7 @@ int sb__op_cached(struct sb_db_ctx *ctx, struct sb__op *op, const char *name,
     if (op->stats != rec->stats) {
         op->number = sb__op_named(ctx, rec, name, kind);
         op->stats = rec->stats;
+        ctx->op_is_new = true;
     }
     return op->number;
 }
@@ -132,8 +133,10 @@ int sb__op_of_text(struct sb_db_ctx *ctx, const char *sql, size_t len)
     int k, number;
     bool first;
 
-    if (!rec)
+    if (!rec) {
+        ctx->op_is_new = true;
         return -1;
+    }
     k = keyword(sql, len);
     first = !ctx->op[k].stats;
     number = op_of_keyword(ctx, k);

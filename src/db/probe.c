@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "db/internal.h"
+#include "db/link.h"
 
 int sb__process_init(
     struct sb__process *p, const char *text, struct sb_err *err)
@@ -273,6 +274,11 @@ uint64_t sb__probe_servers(const struct sb__inst *inst)
     return n ? n : 1;
 }
 
+const struct sb__inst *sb__probe_inst(const struct sb__probe *p)
+{
+    return p->inst;
+}
+
 const struct sb_driver *sb__probe_driver(const struct sb__probe *p)
 {
     return p->drv;
@@ -368,6 +374,24 @@ int sb__probe_inspect(
 
     assert(p->open);
     return ops && ops->inspect ? ops->inspect(p->conn, to, err) : 0;
+}
+
+int sb__probe_explain(struct sb__probe *p, const struct sb_statement *s,
+    const struct sb_plan_sink *to, struct sb_err *err)
+{
+    const struct sb_info_ops *ops = p->drv->info;
+
+    assert(p->open);
+    if (!ops || !ops->explain)
+        return sb_err_set(
+            err, SB_EUNSUPPORTED, "the %s driver has no plans", p->drv->name);
+    return ops->explain(p->conn, s, to, err);
+}
+
+int sb__probe_begin(struct sb__probe *p, struct sb_err *err)
+{
+    assert(p->open);
+    return sb__session_begin(p->inst->db, p->conn, err);
 }
 
 int sb__probe_ping(struct sb__probe *p, struct sb_err *err)

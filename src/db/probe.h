@@ -66,6 +66,14 @@ int sb__probe_ping(struct sb__probe *p, struct sb_err *err);
 int sb__probe_inspect(
     struct sb__probe *p, const struct sb_inspect_sink *to, struct sb_err *err);
 
+// As sb_info_ops.explain; SB_EUNSUPPORTED if the driver has no plans.
+int sb__probe_explain(struct sb__probe *p, const struct sb_statement *s,
+    const struct sb_plan_sink *to, struct sb_err *err);
+// Gives the session the settings that options give to those of users
+// (--db-init-sql). They stay until the probe is disconnected. 0 or SB_E*.
+int sb__probe_begin(struct sb__probe *p, struct sb_err *err);
+
+const struct sb__inst *sb__probe_inst(const struct sb__probe *p);
 const struct sb_driver *sb__probe_driver(const struct sb__probe *p);
 
 // --server-pid: processor time, memory and disk I/O of a local server process,

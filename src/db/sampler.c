@@ -114,6 +114,8 @@ bool sb__sampler_wait_next(struct sb_sampler *s,
         next = earlier(next_sample(s, last, took), limit);
         if (!r->tried)
             next = earlier(next, s->measured_at);
+        if (t && !t->explained)
+            next = earlier(next, s->plans_at);
         if (sb_clock_monotonic() >= next)
             break;
         sb__sampler_wait_until(s, next);
@@ -471,21 +473,73 @@ static int inspect_after(struct sb__sampler_target *t, struct sb_err *err)
     return inspect(t, &t->after, false, err);
 }
 
+// How long statements are explained before the measured part, and after it.
+#define PLANS_NS UINT64_C(1000000000)
+
+// Whether plans are to be explained before the measured part: once, and not
+// later.
+static bool plans_are_due(struct sb__sampler_target *t)
+{
+    uint64_t now = sb_clock_monotonic();
+    bool before;
+
+    pthread_mutex_lock(&t->s->lock);
+    before = now < t->s->measured_at;
+    t->explained = t->explained || now >= t->s->plans_at;
+    before = before && t->explained && !t->plans_before.asked;
+    pthread_mutex_unlock(&t->s->lock);
+    return before && t->s->setup.inspects && !t->same;
+}
+
+static int explain(struct sb__sampler_target *t, struct sb_plans *out,
+    uint64_t until, struct sb_err *err)
+{
+    struct sb_plans now;
+    int rc = sb__plans_explain(t->probe, until, &now, err);
+
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&t->s->lock);
+    sb_plans_done(out);
+    *out = now;
+    pthread_mutex_unlock(&t->s->lock);
+    return 0;
+}
+
+static int explain_before(struct sb__sampler_target *t, struct sb_err *err)
+{
+    uint64_t until;
+
+    pthread_mutex_lock(&t->s->lock);
+    until = t->s->measured_at;
+    pthread_mutex_unlock(&t->s->lock);
+    return explain(t, &t->plans_before, until, err);
+}
+
+static int explain_after(struct sb__sampler_target *t, struct sb_err *err)
+{
+    if (!t->s->setup.inspects || t->same || !last_is_due(t))
+        return 0;
+    return explain(t, &t->plans_after, sb_clock_monotonic() + PLANS_NS, err);
+}
+
 // Without counters, a server is visited only to inspect it. Its connection is
 // closed meanwhile, unless it is asked during the run.
-static bool has_nothing_to_do(struct sb__sampler_target *t, bool first)
+static bool has_nothing_to_do(
+    struct sb__sampler_target *t, bool first, bool plans)
 {
-    return t->described && !t->s->samples && !first && !last_is_due(t) &&
-           !says_waiters(t);
+    return t->described && !t->s->samples && !first && !plans &&
+           !last_is_due(t) && !says_waiters(t);
 }
 
 static void visit_target(struct sb__sampler_target *t)
 {
     bool first = sb__sampler_is_base(t->s, &t->rebased, sb_clock_monotonic());
+    bool plans = plans_are_due(t);
     struct sb_err err = { 0 };
     int rc = 0;
 
-    if (sb__sampler_stopped(t->s) || has_nothing_to_do(t, first))
+    if (sb__sampler_stopped(t->s) || has_nothing_to_do(t, first, plans))
         return;
     if (!sb__probe_connected(t->probe))
         rc = sb__probe_connect(t->probe, &err);
@@ -500,6 +554,10 @@ static void visit_target(struct sb__sampler_target *t)
         rc = inspect_waiters(t, first, &err);
     if (rc == 0)
         rc = inspect_after(t, &err);
+    if (rc == 0 && plans)
+        rc = explain_before(t, &err);
+    if (rc == 0)
+        rc = explain_after(t, &err);
     if (rc)
         target_failed(t, &err);
     else if (!t->s->samples && !says_waiters(t))
@@ -574,6 +632,8 @@ static void target_free(struct sb__sampler_target *t)
     sb__probe_free(t->probe);
     sb_inspected_done(&t->before);
     sb_inspected_done(&t->after);
+    sb_plans_done(&t->plans_before);
+    sb_plans_done(&t->plans_after);
     sb_server_facts_done(&t->facts);
     free(t);
 }
@@ -731,7 +791,7 @@ static struct sb_sampler *sampler_new(const struct sb_sampler_setup *setup)
     s->period = setup->interval > PERIOD_MIN_NS ? setup->interval
                                                 : PERIOD_MIN_NS;
     s->phase = sb_clock_monotonic();
-    s->measured_at = UINT64_MAX;
+    s->measured_at = s->plans_at = UINT64_MAX;
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -790,10 +850,12 @@ static void set_phase(struct sb_sampler *s, uint64_t end)
 
 void sb_sampler_rebase(struct sb_sampler *s, uint64_t at)
 {
-    bool now = at <= sb_clock_monotonic();
+    uint64_t time = sb_clock_monotonic();
+    bool now = at <= time;
 
     pthread_mutex_lock(&s->lock);
     s->measured_at = at;
+    s->plans_at = now ? UINT64_MAX : at - earlier((at - time) / 2, PLANS_NS);
     if (now)
         set_phase(s, at);
     for (size_t i = 0; now && i < s->table.n; i++)
@@ -893,7 +955,9 @@ void sb_sampler_inspections(struct sb_sampler *s,
             .before = t->before,
             .after = t->after,
             .looks = t->looks,
-            .waiters = t->waiters };
+            .waiters = t->waiters,
+            .plans_before = t->plans_before,
+            .plans_after = t->plans_after };
 
         if (t->same)
             continue;
@@ -901,9 +965,18 @@ void sb_sampler_inspections(struct sb_sampler *s,
         snprintf(
             one.address, sizeof(one.address), "%s", t->facts.server.address);
         t->before = t->after = (struct sb_inspected){ 0 };
+        t->plans_before = t->plans_after = (struct sb_plans){ 0 };
         visit(arg, &one);
     }
     pthread_mutex_unlock(&s->lock);
+}
+
+void sb_inspection_done(struct sb_inspection *i)
+{
+    sb_inspected_done(&i->before);
+    sb_inspected_done(&i->after);
+    sb_plans_done(&i->plans_before);
+    sb_plans_done(&i->plans_after);
 }
 
 // The lock is held.

@@ -13,6 +13,7 @@
 
 #include "base/option.h"
 #include "db/counters.h"
+#include "db/explain.h"
 #include "db/inspect.h"
 #include "db/probe.h"
 
@@ -100,12 +101,14 @@ struct sb_inspection {
     // sum of SB_FACT_LOCK_WAITERS: of servers that say this.
     unsigned looks;
     double waiters;
+    struct sb_plans plans_before, plans_after;
 };
 
 // Passes what the servers said, once per server and database. The visitor takes
-// the contents: sb_inspected_done(). After sb_sampler_stop().
+// the contents: sb_inspection_done(). After sb_sampler_stop().
 void sb_sampler_inspections(struct sb_sampler *s,
     void (*visit)(void *arg, const struct sb_inspection *i), void *arg);
+void sb_inspection_done(struct sb_inspection *i);
 
 // Waits until each server has answered once, or failed to, but at most `ns`:
 // for the facts of a run that was very short.

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "db/explain.h"
 #include "db/inspect.h"
 #include "db/internal.h"
 #include "db/probe.h"
@@ -37,10 +38,12 @@ struct sb__sampler_target {
     struct sb_inspected before, after;
     unsigned looks; // as in struct sb_inspection
     double waiters;
+    struct sb_plans plans_before, plans_after;
     bool last; // the one after the run was taken, or failed
     // Used by the thread only:
     bool described, warned;
     bool inspected; // before the run, or the server failed to answer
+    bool explained; // before the run, or it is too late
     // Rates begin with a sample after this time: before, the totals of a server
     // that is late lack what the users do. 0: not sampled yet.
     uint64_t settled_at;
@@ -63,6 +66,7 @@ struct sb_sampler {
     unsigned running;     // threads
     uint64_t phase;       // samples are taken at this time modulo the period
     uint64_t measured_at; // start of the measured part; UINT64_MAX: unknown
+    uint64_t plans_at;    // when plans are explained before it, in the same way
     struct sb__counters table;
     bool full_warned;
     bool *found; // which items of --server-stats have matched a counter

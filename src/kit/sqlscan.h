@@ -145,6 +145,35 @@ static inline size_t sb_sqlscan_start(const char *s, size_t len, unsigned flags)
     return i;
 }
 
+// Returns the position after the string, quoted name, comment or, if there is
+// none of them, character at i.
+static inline size_t sb_sqlscan_skip(
+    const char *s, size_t len, size_t i, unsigned flags)
+{
+    switch (s[i]) {
+    case '\'':
+    case '"':
+        return sb__sqlscan_quoted(s, len, i, sb__sqlscan_escapes(s, i, flags));
+    case '`':
+        return sb__sqlscan_quoted(s, len, i, false);
+    case '-':
+        return sb__sqlscan_dashes(s, len, i, flags)
+                   ? sb__sqlscan_line(s, len, i)
+                   : i + 1;
+    case '#':
+        return flags & SB_SQLSCAN_HASH ? sb__sqlscan_line(s, len, i) : i + 1;
+    case '/':
+        return sb__sqlscan_opens(s, len, i, flags)
+                   ? sb__sqlscan_block(s, len, i, flags & SB_SQLSCAN_NEST)
+                   : i + 1;
+    case '$':
+        return flags & SB_SQLSCAN_DOLLAR ? sb__sqlscan_dollar(s, len, i)
+                                         : i + 1;
+    default:
+        return i + 1;
+    }
+}
+
 // Returns the position of the first '?' at or after `from` that is not inside
 // a string or the like, or len.
 static inline size_t sb_sqlscan_mark(
@@ -152,36 +181,8 @@ static inline size_t sb_sqlscan_mark(
 {
     size_t i = from;
 
-    while (i < len && s[i] != '?') {
-        switch (s[i]) {
-        case '\'':
-        case '"':
-            i = sb__sqlscan_quoted(s, len, i, sb__sqlscan_escapes(s, i, flags));
-            break;
-        case '`':
-            i = sb__sqlscan_quoted(s, len, i, false);
-            break;
-        case '-':
-            i = sb__sqlscan_dashes(s, len, i, flags)
-                    ? sb__sqlscan_line(s, len, i)
-                    : i + 1;
-            break;
-        case '#':
-            i = flags & SB_SQLSCAN_HASH ? sb__sqlscan_line(s, len, i) : i + 1;
-            break;
-        case '/':
-            i = sb__sqlscan_opens(s, len, i, flags)
-                    ? sb__sqlscan_block(s, len, i, flags & SB_SQLSCAN_NEST)
-                    : i + 1;
-            break;
-        case '$':
-            i = flags & SB_SQLSCAN_DOLLAR ? sb__sqlscan_dollar(s, len, i)
-                                          : i + 1;
-            break;
-        default:
-            i++;
-        }
-    }
+    while (i < len && s[i] != '?')
+        i = sb_sqlscan_skip(s, len, i, flags);
     return i;
 }
 

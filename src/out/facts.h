@@ -39,6 +39,17 @@ struct sb_server_total {
     double growth;
 };
 
+// A plan of an operation, as its server explained it.
+struct sb_plan_facts {
+    const char *operation, *address;
+    const char *kind; // "custom", "generic"; "": the statement has one plan
+    bool used;        // most likely, by the run
+    // Before the measured part and after the run; NULL: unknown.
+    const char *before, *after;
+    const char *why; // why it is unknown after the run, or ""
+    char scans[200]; // tables of which it reads all rows: "t, u"
+};
+
 struct sb_facts {
     const char *version; // "2.0.0"
     const char *luajit;  // "LuaJIT 2.1.0-beta3"
@@ -70,6 +81,8 @@ struct sb_facts {
     unsigned ndatabases;
     const struct sb_server_total *totals; // known at the end only
     unsigned ntotals;
+    const struct sb_plan_facts *plans; // known at the end only
+    unsigned nplans;
     const struct sb_asserts *limits;        // --assert; may be NULL
     const struct sb_beside_figures *beside; // --beside, at the end; or NULL
     const struct sb_validity *validity;     // known at the end; or NULL

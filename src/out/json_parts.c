@@ -479,6 +479,24 @@ json_t *sb_json_server_totals(const struct sb_facts *f)
     return sb__json_complete(o, ok);
 }
 
+json_t *sb_json_plans(const struct sb_facts *f)
+{
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && i < f->nplans; i++) {
+        const struct sb_plan_facts *p = &f->plans[i];
+
+        ok = sb__json_append(a,
+            json_pack("{s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}", "operation",
+                sb_json_text(p->operation), "address", sb_json_text(p->address),
+                "kind", sb_json_text(p->kind), "used", p->used, "before",
+                sb_json_text(p->before), "after", sb_json_text(p->after),
+                "scans", sb_json_text(p->scans), "why", sb_json_text(p->why)));
+    }
+    return sb__json_complete(a, ok);
+}
+
 static json_t *labels(const struct sb_opt_list *list)
 {
     json_t *o = json_object();
@@ -602,6 +620,8 @@ static bool optional_facts(json_t *o, const struct sb_facts *f)
 
     if (f->ntotals)
         ok = sb__json_set(o, "server_totals", sb_json_server_totals(f)) && ok;
+    if (f->nplans)
+        ok = sb__json_set(o, "plans", sb_json_plans(f)) && ok;
     if (f->share && f->share->ranks > 1)
         ok = sb__json_set(o, "rank", rank_object(f->share)) && ok;
     if (f->beside)

@@ -105,6 +105,8 @@ static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
         json_object_set_new(last, "databases", sb_json_databases(r->facts)) ||
         (r->facts->ntotals && json_object_set_new(last, "server_totals",
                                   sb_json_server_totals(r->facts))) ||
+        (r->facts->nplans &&
+            json_object_set_new(last, "plans", sb_json_plans(r->facts))) ||
         (limits && limits->n &&
             json_object_set_new(last, "limits", sb_json_limits(limits))) ||
         (costs && sb_costs_known(costs) &&

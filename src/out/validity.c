@@ -14,6 +14,7 @@ static const char *const checks[SB_CHECKS] = {
     [SB_CHECK_DEBT] = "debt",
     [SB_CHECK_DURABLE] = "durable",
     [SB_CHECK_STATISTICS] = "statistics",
+    [SB_CHECK_PLANS] = "plans",
     [SB_CHECK_MACHINE] = "machine",
     [SB_CHECK_NETWORK] = "network",
     [SB_CHECK_CLIENT] = "client",

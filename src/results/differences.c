@@ -17,6 +17,7 @@ static const struct {
     { "users", "Users were run differently: " },
     { "server", "Servers that differ: " },
     { "setting", "Settings of the server that differ: " },
+    { "plan", "Plans that differ: " },
     { "client", "Client machines that differ: " },
     { "label", "Labels that differ: " },
 };
@@ -173,6 +174,22 @@ static void add_workers(struct sb_run_facts *f, const json_t *run)
         f, "users", "worker policy", json_object_get(run, "worker_policy"));
 }
 
+// The plans that runs have most likely used after them. An empty one was not
+// needed.
+static void add_plans(struct sb_run_facts *f, json_t *list)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach(list, i, one)
+    {
+        if (json_is_true(json_object_get(one, "used")) &&
+            *sb_result_member(one, "after"))
+            add_fact(f, "plan", sb_result_member(one, "operation"),
+                json_object_get(one, "after"));
+    }
+}
+
 void sb_run_facts_add(struct sb_run_facts *f, json_t *run)
 {
     json_t *host = json_object_get(run, "host"), *database;
@@ -188,6 +205,7 @@ void sb_run_facts_add(struct sb_run_facts *f, json_t *run)
         add_known(f, "server", database);
         add_members(f, "setting", json_object_get(database, "settings"));
     }
+    add_plans(f, json_object_get(run, "plans"));
     add_workers(f, run);
     add_members(f, "client", host);
     add_fact(f, "client", "container cpus", json_object_get(container, "cpus"));
@@ -240,12 +258,13 @@ static int append(
 
 // Facts of a kind in A and B, then those only in B. Versions of the program and
 // workloads do not have the same options: an option that a side does not have
-// is no difference. Neither are facts of the server and of the workers that a
-// side does not know.
+// is no difference. Neither are facts of the server, plans, and facts of the
+// workers that a side does not know.
 static int differ(json_t *list, const char *kind, json_t *a, json_t *b)
 {
     bool both = strcmp(kind, "option") == 0 || strcmp(kind, "server") == 0 ||
                 strcmp(kind, "users") == 0 || strcmp(kind, "script") == 0 ||
+                strcmp(kind, "plan") == 0 ||
                 (strcmp(kind, "setting") == 0 && (!a || !b));
     const char *name;
     json_t *values;

@@ -36,6 +36,7 @@ A run of 20 events. The machine of the tests may be busy, so its check is left o
       debt        n/a       no database was used
       durable     n/a       no database was used
       statistics  n/a       no database was used
+      plans       n/a       no database was used
       network     n/a       no server was used
       client      n/a       no server was used
       samples     doubtful  p95 rests on 1 event
@@ -273,7 +274,7 @@ Limits.
   
   limit not kept: validity!=bad: no value (the figures of the run were not checked)
   $ run --assert='validity.stedy==ok'
-  --assert: 'validity.stedy==ok', character 10: unknown check 'stedy' (must be known, steady, cached, debt, durable, statistics, machine, network, client, samples, censored, skew, misses or errors)
+  --assert: 'validity.stedy==ok', character 10: unknown check 'stedy' (must be known, steady, cached, debt, durable, statistics, plans, machine, network, client, samples, censored, skew, misses or errors)
   [1]
   $ run --assert='validity<ok'
   --assert: 'validity<ok', character 9: expected == or != to compare a state

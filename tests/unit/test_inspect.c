@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "db/plans.h"
 #include "db/sampler.h"
 #include "fake_server.h"
 
@@ -172,6 +173,133 @@ static void lost(void)
     end();
 }
 
+// Plans ----------------------------------------------------------------------
+
+static _Atomic unsigned explained;
+static int explain_rc;
+
+static int fake_explain(struct sb_conn *conn, const struct sb_statement *s,
+    const struct sb_plan_sink *to, struct sb_err *err)
+{
+    const struct sb_plan_step scan = { "Scan t", "t", true, 7, NAN };
+    const struct sb_plan_step sort = { .text = "Sort" };
+    int rc = to->plan(to->arg, "custom", false);
+
+    explained++;
+    if (explain_rc)
+        return sb_err_set(err, explain_rc, "no: %s", s->sql);
+    if (rc == 0)
+        rc = to->plan(to->arg, "generic", true);
+    if (rc == 0)
+        rc = to->step(to->arg, &sort);
+    return rc ? rc : to->step(to->arg, &scan);
+}
+
+static struct sb__inst *use_plans(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    owner.opts = &db_opts;
+    owner.plans = true;
+    fake_info.explain = fake_explain;
+    explained = 0;
+    explain_rc = 0;
+    i = use(NULL);
+    sb__plans_note(
+        i, "op", &(struct sb_statement){ .sql = "SELECT 1", .len = 8 }, 0);
+    return i;
+}
+
+static void end_plans(struct sb__inst *i)
+{
+    sb_inspection_done(&got);
+    sb__inst_put(i);
+    sb__inst_done(i);
+    fake_info.explain = NULL;
+    owner.plans = false;
+    end();
+}
+
+static void plans_after_the_run(void)
+{
+    struct sb__inst *i = use_plans();
+    struct sb_sampler *s = start(NULL);
+    const struct sb_plan *p;
+
+    wait_for_inspections(1);
+    stop(s);
+    CHECK_INT(explained, 1);
+    CHECK(!got.plans_before.asked && got.plans_after.asked);
+    CHECK_INT(got.plans_after.n, 1);
+    CHECK_STR(got.plans_after.op[0].operation, "op");
+    CHECK_STR(got.plans_after.op[0].why, "");
+    CHECK_INT(got.plans_after.op[0].nplans, 2);
+    p = sb_plan_used(&got.plans_after.op[0]);
+    CHECK_STR(p->kind, "generic");
+    CHECK_STR(p->text, "Sort > Scan t");
+    CHECK_INT(p->ntables, 1);
+    CHECK_STR(p->table[0].name, "t");
+    CHECK(p->table[0].scanned && p->table[0].size == 7);
+    end_plans(i);
+}
+
+static void plans_before_the_run(void)
+{
+    unsigned before = 0;
+
+    // On a busy machine, the thread may be too late.
+    for (uint64_t ms = 100; before == 0 && ms < 30000; ms *= 4) {
+        struct sb__inst *i = use_plans();
+        struct sb_sampler *s = start(NULL);
+        uint64_t at = sb_clock_monotonic() + ms * 1000000;
+
+        sb_sampler_rebase(s, at);
+        while (sb_clock_monotonic() < at)
+            nap();
+        before = explained;
+        sb_sampler_rebase(s, sb_clock_monotonic());
+        wait_for_inspections(2);
+        CHECK_INT(explained, before);
+        stop(s);
+        CHECK_INT(explained, before + 1);
+        CHECK_INT(got.plans_before.n, before);
+        end_plans(i);
+    }
+    CHECK_INT(before, 1);
+}
+
+static void plans_that_are_refused(void)
+{
+    struct sb__inst *i = use_plans();
+    struct sb_sampler *s;
+
+    explain_rc = SB_EQUERY;
+    sb__plans_note(
+        i, "two", &(struct sb_statement){ .sql = "SELECT 2", .len = 8 }, 0);
+    s = start(NULL);
+    wait_for_inspections(1);
+    stop(s);
+    CHECK_INT(got.plans_after.n, 2);
+    CHECK_STR(got.plans_after.op[0].why, "no: SELECT 1");
+    CHECK_STR(got.plans_after.op[1].why, "no: SELECT 2");
+    CHECK_INT(got.plans_after.op[1].nplans, 0);
+    end_plans(i);
+}
+
+static void plans_of_a_lost_server(void)
+{
+    struct sb__inst *i = use_plans();
+    struct sb_sampler *s;
+
+    explain_rc = SB_ELOST;
+    s = start(NULL);
+    wait_for_inspections(1);
+    stop(s);
+    CHECK(got.after.asked && !got.plans_after.asked);
+    end_plans(i);
+}
+
 static void tables_have_a_maximum(void)
 {
     struct sb_inspected i;
@@ -241,6 +369,10 @@ CHECK_FILE
     RUN(first_look);
     RUN(nothing_to_look_at);
     RUN(lost);
+    RUN(plans_after_the_run);
+    RUN(plans_before_the_run);
+    RUN(plans_that_are_refused);
+    RUN(plans_of_a_lost_server);
     RUN(tables_have_a_maximum);
     RUN(growth_of_totals);
     return check_done();

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "db/op.h"
+#include "db/plans.h"
 #include "db/sql/sql.h"
 #include "kit/number.h"
 #include "kit/sqlscan.h"
@@ -117,6 +118,31 @@ static int query_ready(struct sb_con_priv *c)
         c, "the %s driver has no SQL operations", c->drv->name);
 }
 
+uint32_t sb__query_scan(const struct sb_con_priv *c)
+{
+    return c->sql->scan && sb__con_connected(c) ? c->sql->scan(c->conn)
+                                                : c->drv->scan;
+}
+
+void sb__query_note(struct sb_con_priv *c, const struct sb_statement *s, int op)
+{
+    const struct sb_rec *rec = *c->ctx->rec;
+
+    c->ctx->op_is_new = false;
+    sb__plans_note(c->inst, op >= 0 ? rec->stats->op[op].name : NULL, s,
+        sb__query_scan(c));
+}
+
+// The operation of a text.
+static int query_op(struct sb_con_priv *c, const char *sql, size_t len)
+{
+    int op = sb__op_of_text(c->ctx, sql, len);
+
+    if (SB_UNLIKELY(c->ctx->op_is_new))
+        sb__query_note(c, &(struct sb_statement){ .sql = sql, .len = len }, op);
+    return op;
+}
+
 int sb__query_run(struct sb_con_priv *c, const char *sql, size_t len, int op)
 {
     struct sb__call call;
@@ -135,7 +161,7 @@ int sb__query_execute(struct sb_con_priv *c, const char *sql, size_t len)
     int rc = query_ready(c);
 
     if (rc == 0)
-        rc = sb__query_run(c, sql, len, sb__op_of_text(c->ctx, sql, len));
+        rc = sb__query_run(c, sql, len, query_op(c, sql, len));
     if (rc == 0)
         sb__result_new(c, NULL);
     return rc;
@@ -149,7 +175,7 @@ struct sb_rs *sb_con_query(struct sb_con *con, const char *sql, size_t len)
 
     if (query_ready(c))
         return NULL;
-    op = sb__op_of_text(c->ctx, sql, len);
+    op = query_op(c, sql, len);
     if (SB_UNLIKELY(c->pipe.state == SB__PIPE_OPEN)) {
         sb__pipe_add(c, NULL, &(struct sb_item){ .sql = sql, .len = len }, op);
         return NULL;

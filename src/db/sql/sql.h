@@ -13,6 +13,12 @@
 int sb__query_run(struct sb_con_priv *c, const char *sql, size_t len, int op);
 // Runs SQL text whose rows are not needed. 0 or SB_E*.
 int sb__query_execute(struct sb_con_priv *c, const char *sql, size_t len);
+// Notes a statement of an operation for which ctx->op_is_new is set, in case
+// that the run wants to know its plans.
+void sb__query_note(
+    struct sb_con_priv *c, const struct sb_statement *s, int op);
+// How placeholders are found in texts of the connection: sb_sqlscan_flags.
+uint32_t sb__query_scan(const struct sb_con_priv *c);
 // The syntax of the literals of a connection.
 struct sb__quoting sb__query_quoting(const struct sb_con_priv *c);
 

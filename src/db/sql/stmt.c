@@ -222,8 +222,7 @@ static char *fold_digits(const char *sql, size_t len)
 static int fill_stmt(struct sb_stmt_handle *st, const struct sb_con_priv *c,
     const char *sql, size_t len, const char *op)
 {
-    uint32_t scan = c->sql->scan && sb__con_connected(c) ? c->sql->scan(c->conn)
-                                                         : c->drv->scan;
+    uint32_t scan = sb__query_scan(c);
 
     st->sql = malloc(len + 1);
     st->stmt = calloc(1, c->drv->stmt_size ? c->drv->stmt_size : 1);
@@ -575,6 +574,30 @@ static int fill_text(struct sb_stmt_handle *st)
         st->child.con, &st->text, &st->marks, st->sql, st->len, st->value);
 }
 
+// The values were taken from the parameters.
+static void note_plans(struct sb_stmt_handle *st, int op)
+{
+    struct sb_con_priv *c = st->child.con;
+    bool filled = c->inst->db->owner->plans && fill_text(st) == 0;
+    struct sb_statement s = { .sql = st->text.data, .len = st->text.len };
+
+    c->ctx->op_is_new = false;
+    sb__error_clear(c); // of a value without a literal
+    if (st->mode == MODE_SERVER)
+        s = (struct sb_statement){ .sql = st->sql,
+            .len = st->len,
+            .prepared = true,
+            .nvalues = st->nbound,
+            .values = st->value,
+            .types = st->types,
+            .literal = filled ? st->text.data : NULL,
+            .literal_len = filled ? st->text.len : 0 };
+    if (filled || s.prepared)
+        sb__query_note(c, &s, op);
+    if (s.prepared)
+        sb_buf_trim(&st->text, 0);
+}
+
 static inline int call_execute(struct sb_stmt_handle *st)
 {
     struct sb_con_priv *c = st->child.con;
@@ -653,16 +676,25 @@ static void collect(struct sb_stmt_handle *st, int op)
     sb__pipe_add(c, prepared ? st : NULL, &item, op);
 }
 
+// first: the statement has not been executed before.
+static void note_op(struct sb_stmt_handle *st, int op, bool first)
+{
+    struct sb_db_ctx *ctx = st->ctx;
+
+    if (first && ctx->drivers)
+        sb__texts_add(ctx->drivers->texts, st->op.stats->op[op].name, st->sql,
+            st->len, st->child.con->drv->scan);
+    note_plans(st, op);
+}
+
 // The operation of its executions. Notes its text when it is first executed.
 static inline int op_of(struct sb_stmt_handle *st)
 {
-    struct sb_db_ctx *ctx = st->ctx;
     bool first = !st->op.stats;
-    int op = sb__op_cached(ctx, &st->op, st->op_name, st->kind);
+    int op = sb__op_cached(st->ctx, &st->op, st->op_name, st->kind);
 
-    if (SB_UNLIKELY(first) && op >= 0 && ctx->drivers)
-        sb__texts_add(ctx->drivers->texts, st->op.stats->op[op].name, st->sql,
-            st->len, st->child.con->drv->scan);
+    if (SB_UNLIKELY(st->ctx->op_is_new) && op >= 0)
+        note_op(st, op, first);
     return op;
 }
 

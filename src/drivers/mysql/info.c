@@ -416,5 +416,6 @@ const struct sb_info_ops sbmy_info_ops = {
     .counters = my_counters,
     .ping = my_ping,
     .inspect = sbmy_inspect,
+    .explain = sbmy_explain,
     .counters_default = COUNTERS,
 };

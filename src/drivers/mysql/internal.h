@@ -582,6 +582,10 @@ extern const struct sb_info_ops sbmy_info_ops;
 int sbmy_inspect(
     struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err);
 
+// explain.c: explain() of struct sb_info_ops.
+int sbmy_explain(struct sb_conn *conn, const struct sb_statement *s,
+    const struct sb_plan_sink *to, struct sb_err *err);
+
 // conn.c
 extern const struct sb_generic_ops sbmy_generic_ops;
 

@@ -354,6 +354,7 @@ const struct sb_info_ops pgsql_info_ops = {
     .counters = pg_counters,
     .ping = pg_ping,
     .inspect = pgsql_inspect,
+    .explain = pgsql_explain,
     // PostgreSQL 15 and later: PGSTAT_MIN_INTERVAL. Before, a connection sent
     // what it had counted after half a second, and the file of the collector
     // was half a second old.

@@ -385,4 +385,8 @@ extern const struct sb_info_ops pgsql_info_ops;
 int pgsql_inspect(
     struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err);
 
+// explain.c: explain() of struct sb_info_ops.
+int pgsql_explain(struct sb_conn *conn, const struct sb_statement *s,
+    const struct sb_plan_sink *to, struct sb_err *err);
+
 #endif

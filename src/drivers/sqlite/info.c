@@ -3,8 +3,8 @@
 // About the library, the database and its counters.
 //
 // SQLite counts the use of the page cache in each connection, and only the
-// thread that uses a connection may read these counts. So lite_counters() asks
-// all connections to add their counts to those of the environment, by
+// thread that uses a connection may read these counts. So sqlite_counters()
+// asks all connections to add their counts to those of the environment, by
 // incrementing `asked`. Once per call, a connection compares this number with
 // the one it has seen last. If no connection makes a call in time, there are no
 // new counts: a later sample includes them, and its rates cover the time since
@@ -32,7 +32,7 @@ static void pragma_text(
     sqlite3_finalize(st);
 }
 
-static int lite_server(struct sb_conn *conn, char *out, size_t size)
+int sqlite_server(struct sb_conn *conn, char *out, size_t size)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
     char mode[32], page[32];
@@ -45,7 +45,7 @@ static int lite_server(struct sb_conn *conn, char *out, size_t size)
         page);
 }
 
-static int lite_client(char *out, size_t size)
+int sqlite_client(char *out, size_t size)
 {
     return snprintf(out, size, "SQLite %s", sqlite3_libversion());
 }
@@ -81,7 +81,7 @@ static int compile_options(
     return rc;
 }
 
-static int lite_describe(struct sb_conn *conn, struct sb_server *out,
+int sqlite_describe(struct sb_conn *conn, struct sb_server *out,
     int (*setting)(void *arg, const char *name, const char *value), void *arg,
     struct sb_err *err)
 {
@@ -198,7 +198,7 @@ static double file_size(const char *path, const char *ending)
     return (double)st.st_size;
 }
 
-static int lite_counters(
+int sqlite_counters(
     struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
@@ -355,7 +355,7 @@ static int inspect_durability(
     return rc;
 }
 
-static int lite_inspect(
+int sqlite_inspect(
     struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err)
 {
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
@@ -379,11 +379,3 @@ static int lite_inspect(
     }
     return rc;
 }
-
-const struct sb_info_ops sqlite_info_ops = {
-    .server = lite_server,
-    .client = lite_client,
-    .describe = lite_describe,
-    .counters = lite_counters,
-    .inspect = lite_inspect,
-};

@@ -120,7 +120,16 @@ extern const struct sb_generic_ops sqlite_generic_ops;
 
 // info.c
 
-extern const struct sb_info_ops sqlite_info_ops;
+// Operations of struct sb_info_ops.
+int sqlite_server(struct sb_conn *conn, char *out, size_t size);
+int sqlite_client(char *out, size_t size);
+int sqlite_describe(struct sb_conn *conn, struct sb_server *out,
+    int (*setting)(void *arg, const char *name, const char *value), void *arg,
+    struct sb_err *err);
+int sqlite_counters(
+    struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err);
+int sqlite_inspect(
+    struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err);
 // The connection of the load is open, or about to be closed.
 void sqlite_count_begin(struct sqlite_conn *c);
 void sqlite_count_end(struct sqlite_conn *c);
@@ -137,6 +146,10 @@ static inline void sqlite_count(struct sqlite_conn *c)
         atomic_fetch_add_explicit(&c->env->answers, 1, memory_order_release);
     }
 }
+
+// explain.c: explain() of struct sb_info_ops.
+int sqlite_explain(struct sb_conn *conn, const struct sb_statement *s,
+    const struct sb_plan_sink *to, struct sb_err *err);
 
 // file.c
 

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "drivers/sqlite/internal.h"
 
+static const struct sb_info_ops lite_info_ops = {
+    .server = sqlite_server,
+    .client = sqlite_client,
+    .describe = sqlite_describe,
+    .counters = sqlite_counters,
+    .inspect = sqlite_inspect,
+    .explain = sqlite_explain,
+};
+
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,
     .name = "sqlite",
@@ -15,5 +24,5 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .generic = &sqlite_generic_ops,
     .sql = &sqlite_sql_ops,
     .bulk = &sqlite_bulk_ops,
-    .info = &sqlite_info_ops,
+    .info = &lite_info_ops,
 };

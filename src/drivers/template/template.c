@@ -281,6 +281,7 @@ static const struct sb_info_ops info_ops = {
     .servers = NULL, // connections use one server
     .counters = template_counters,
     .counters_default = "statements",
+    .explain = NULL, // plans of statements are not known
 };
 
 // Lua ------------------------------------------------------------------------
