@@ -20,7 +20,7 @@ static void begin(void)
     memset(&target, 0, sizeof(target));
     CHECK_INT(sb_lock_init(&s.lock, &s.changed), 0);
     s.period = PERIOD;
-    s.measured_at = UINT64_MAX;
+    s.measured_at = s.plans_at = UINT64_MAX;
 }
 
 static void end(void)
@@ -73,6 +73,21 @@ static void the_measured_part_begins_with_a_sample(void)
     CHECK(sb_clock_monotonic() < limit);
     target.rebased.tried = true;
     CHECK(!is_due(&target, 10));
+    end();
+}
+
+static void plans_have_a_time_before_it(void)
+{
+    begin();
+    uint64_t now = sb_clock_monotonic(), limit = now + 60 * SECOND;
+
+    s.plans_at = 1;
+    s.phase = now + 10 * SECOND + PERIOD / 2;
+    CHECK(sb__sampler_wait_next(&s, &target, now, limit));
+    CHECK(sb_clock_monotonic() < limit);
+    target.explained = true; // once
+    CHECK(!is_due(&target, 10));
+    CHECK(!is_due(NULL, 10)); // the process has none
     end();
 }
 
@@ -149,6 +164,7 @@ CHECK_FILE
 {
     RUN(samples_have_a_time_in_each_period);
     RUN(the_measured_part_begins_with_a_sample);
+    RUN(plans_have_a_time_before_it);
     RUN(the_last_sample_is_taken_at_once);
     RUN(the_first_sample_of_the_measured_part);
     RUN(a_stop_ends_threads);
