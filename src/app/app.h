@@ -346,6 +346,7 @@ struct sb__app_server {
     struct sb_server_total *totals;    // facts.totals
     struct sb_plan_facts *plans;       // facts.plans
     struct sb_inspection *inspection;  // after the run
+    struct sb_data_fact *data;         // facts.data
     unsigned ninspections;
 };
 
@@ -438,10 +439,14 @@ bool sb__app_has_progress(const struct sb_app *a);
 // Prints "Initializing worker threads...".
 void sb__app_print_initializing(const struct sb_app *a);
 
-// app/observe.c. Returns what result files say about a server. settings: those
-// of *s, which stay the caller's.
+// app/observe.c. Returns the settings of a server for result files, which point
+// to *s. The caller frees them. NULL: no memory.
+struct sb_setting_fact *sb__app_settings(const struct sb_server_facts *s);
+// Returns what result files say about a server, which points to both.
 struct sb_database_facts sb__app_database_facts(
-    const struct sb_server_facts *s, const struct sb_fact *settings);
+    const struct sb_server_facts *s, const struct sb_setting_fact *settings);
+// app/validity_servers.c. Fills facts.data: the tables that the run has used.
+void sb__app_server_data(struct sb__listening *t);
 // app/observe.c. Stops the sampler, also of a run without a final report, and
 // takes its facts.
 void sb__app_server_stop(struct sb__listening *t);

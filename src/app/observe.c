@@ -248,7 +248,7 @@ static void take_value(
 // A server as result files have it, with its own copy of the texts.
 struct sb__app_database {
     struct sb_server_facts server;
-    struct sb_fact *settings;
+    struct sb_setting_fact *settings;
 };
 
 static void free_databases(struct sb__listening *t)
@@ -266,15 +266,15 @@ static void free_databases(struct sb__listening *t)
     f->ndatabases = 0;
 }
 
-static bool copy_settings(struct sb__app_database *d)
+struct sb_setting_fact *sb__app_settings(const struct sb_server_facts *s)
 {
-    size_t n = d->server.nsettings;
+    size_t n = s->nsettings;
+    struct sb_setting_fact *list = calloc(n ? n : 1, sizeof(*list));
 
-    d->settings = calloc(n ? n : 1, sizeof(*d->settings));
-    for (size_t i = 0; d->settings && i < n; i++)
-        d->settings[i] = (struct sb_fact){ d->server.setting[i].name,
-            d->server.setting[i].value };
-    return d->settings != NULL;
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = (struct sb_setting_fact){ s->setting[i].name,
+            s->setting[i].value, s->setting[i].state == SB_SETTING_DEFAULT };
+    return list;
 }
 
 static void add_database(void *arg, const struct sb_server_facts *f)
@@ -290,14 +290,15 @@ static void add_database(void *arg, const struct sb_server_facts *f)
     d += n - 1;
     if (!sb_server_facts_copy(f, &d->server))
         return;
-    if (copy_settings(d))
+    d->settings = sb__app_settings(&d->server);
+    if (d->settings)
         t->a->facts.ndatabases = n;
     else
         sb_server_facts_done(&d->server);
 }
 
 struct sb_database_facts sb__app_database_facts(
-    const struct sb_server_facts *s, const struct sb_fact *settings)
+    const struct sb_server_facts *s, const struct sb_setting_fact *settings)
 {
     return (struct sb_database_facts){ .driver = s->driver,
         .client = s->client,
@@ -404,6 +405,7 @@ void sb__app_server_stop(struct sb__listening *t)
     if (a->reporters.n > 0)
         sb_sampler_totals(sampler, add_total, t);
     sb_sampler_inspections(sampler, add_inspection, t);
+    sb__app_server_data(t);
     if (debugging())
         sb_sampler_servers(sampler, log_server, NULL);
     if (shows_facts(a))
@@ -424,6 +426,10 @@ void sb__app_server_done(struct sb__listening *t)
 
     free_databases(t);
     sb_first_look_done(&t->server.first);
+    free(t->server.data);
+    t->server.data = NULL;
+    f->data = NULL;
+    f->ndata = 0;
     for (unsigned i = 0; i < t->server.ninspections; i++)
         sb_inspection_done(&t->server.inspection[i]);
     free(t->server.inspection);

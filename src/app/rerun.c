@@ -678,13 +678,10 @@ static void old_facts(
 static void new_facts(struct sb_app *a, struct sb_run_facts *f,
     const struct sb_server_facts *server)
 {
-    struct sb_fact *settings = calloc(server->nsettings + 1, sizeof(*settings));
+    struct sb_setting_fact *settings = sb__app_settings(server);
     struct sb_database_facts database;
     json_t *program = sb_json_program(&a->facts), *run;
 
-    for (size_t i = 0; settings && i < server->nsettings; i++)
-        settings[i] = (struct sb_fact){ server->setting[i].name,
-            server->setting[i].value };
     database = sb__app_database_facts(server, settings);
     if (settings && server->driver) {
         a->facts.databases = &database;

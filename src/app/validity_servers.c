@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "kit/array.h"
 #include "base/host.h"
 #include "out/validity.h"
 
@@ -363,6 +364,17 @@ static void check_debt(const struct sb__listening *t, struct sb_validity *v)
             c->value);
 }
 
+// Returns a table as it was after the run, or NULL if the run has not used it.
+static const struct sb_table_facts *used_table(
+    const struct sb_inspection *i, bool counts, unsigned k)
+{
+    const struct sb_table_facts *after = &i->after.table[k].facts;
+    const struct sb_table_facts *before = sb_inspected_find(
+        &i->before, after->name);
+
+    return !before || was_used(i, counts, before) ? after : NULL;
+}
+
 static double data_bytes(const struct sb_inspection *i)
 {
     bool counts = counts_uses(i);
@@ -371,14 +383,46 @@ static double data_bytes(const struct sb_inspection *i)
     if (isfinite(i->after.fact[SB_FACT_DATA_BYTES]))
         return i->after.fact[SB_FACT_DATA_BYTES];
     for (unsigned k = 0; k < i->after.ntables; k++) {
-        const struct sb_table_facts *after = &i->after.table[k].facts;
-        const struct sb_table_facts *before = sb_inspected_find(
-            &i->before, after->name);
+        const struct sb_table_facts *table = used_table(i, counts, k);
 
-        if (after->bytes > 0 && (!before || was_used(i, counts, before)))
-            sum += after->bytes;
+        if (table && table->bytes > 0)
+            sum += table->bytes;
     }
     return sum;
+}
+
+static void add_data(struct sb__listening *t, const struct sb_inspection *i,
+    const char *table, double rows, double bytes)
+{
+    struct sb_facts *f = &t->a->facts;
+    struct sb_data_fact *more = sb_array_least(
+        t->server.data, &f->ndata, f->ndata + 1, sizeof(*more));
+
+    if (!more)
+        return;
+    f->data = t->server.data = more;
+    more[f->ndata - 1] = (struct sb_data_fact){ i->address, table, rows,
+        bytes };
+}
+
+void sb__app_server_data(struct sb__listening *t)
+{
+    for (unsigned n = 0; n < t->server.ninspections; n++) {
+        const struct sb_inspection *i = &t->server.inspection[n];
+        double bytes = i->after.fact[SB_FACT_DATA_BYTES];
+        bool counts = counts_uses(i);
+
+        if (!i->after.asked)
+            continue;
+        if (isfinite(bytes))
+            add_data(t, i, NULL, NAN, bytes);
+        for (unsigned k = 0; k < i->after.ntables; k++) {
+            const struct sb_table_facts *table = used_table(i, counts, k);
+
+            if (table)
+                add_data(t, i, table->name, table->rows, table->bytes);
+        }
+    }
 }
 
 static void find_cached(const struct sb__listening *t,

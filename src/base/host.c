@@ -221,6 +221,7 @@ static unsigned count_processors(void)
 
 void sb_host_facts_below(struct sb_host_facts *f, const char *root)
 {
+    struct sb_host_state state;
     struct utsname u;
 
     memset(f, 0, sizeof(*f));
@@ -231,6 +232,11 @@ void sb_host_facts_below(struct sb_host_facts *f, const char *root)
     read_cpu(f, root);
     read_memory(f, root);
     each_group(root, read_group, f);
+    sb_host_look_below(&state, root);
+    snprintf(f->clock, sizeof(f->clock), "%s", state.clock);
+    snprintf(f->governor, sizeof(f->governor), "%s", state.governor);
+    snprintf(f->frequency_driver, sizeof(f->frequency_driver), "%s",
+        state.frequency_driver);
 }
 
 void sb_host_facts(struct sb_host_facts *f)

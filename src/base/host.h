@@ -19,6 +19,8 @@ struct sb_host_facts {
     uint64_t memory;           // bytes, 0 if unknown
     double container_cpus;     // limit of the control group, 0: none
     uint64_t container_memory; // bytes, 0: none
+    char clock[32];            // clock source of the kernel: "tsc"
+    char governor[32], frequency_driver[32]; // as of struct sb_host_state
 };
 
 // What has happened on this machine so far. The difference of two says what

@@ -470,6 +470,13 @@ struct sb_plan_sink {
     int (*step)(void *arg, const struct sb_plan_step *s);
 };
 
+// Whether a setting of a server has its default value.
+enum sb_setting_state {
+    SB_SETTING_UNKNOWN,
+    SB_SETTING_DEFAULT,
+    SB_SETTING_CHANGED,
+};
+
 struct sb_info_ops {
     // Writes one line about the server, such as "SQLite 3.40.1, journal mode
     // wal"; returns the length as snprintf() does. An open result stays open.
@@ -477,12 +484,14 @@ struct sb_info_ops {
     // Writes the version of the client library, in the same way.
     int (*client)(char *out, size_t size);
     // Fills *out, which the core has zeroed, and calls setting() for each
-    // setting of the server that affects performance. It leaves out what the
-    // server does not have, or does not show to this user. No text contains a
-    // password. setting() returns 0, or an SB_E* that ends the visits and is
-    // returned. Optional. 0, or SB_E* if the server did not answer.
+    // setting of the server that affects performance, and for those of which
+    // the server says that they are not defaults. It leaves out what the
+    // server does not have, or does not show to this user, and names, places
+    // and passwords. setting() returns 0, or an SB_E* that ends the visits and
+    // is returned. Optional. 0, or SB_E* if the server did not answer.
     int (*describe)(struct sb_conn *conn, struct sb_server *out,
-        int (*setting)(void *arg, const char *name, const char *value),
+        int (*setting)(void *arg, const char *name, const char *value,
+            enum sb_setting_state state),
         void *arg, struct sb_err *err);
     // Returns the number of servers that the connections of one environment
     // are spread over by sb_conn_info.number: connection i uses server i

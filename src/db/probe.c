@@ -131,7 +131,8 @@ void sb_server_facts_done(struct sb_server_facts *f)
     f->nsettings = 0;
 }
 
-static int add_setting(void *arg, const char *name, const char *value)
+static int add_setting(
+    void *arg, const char *name, const char *value, enum sb_setting_state state)
 {
     struct sb_server_facts *f = arg;
     struct sb_server_setting *more = realloc(
@@ -141,7 +142,7 @@ static int add_setting(void *arg, const char *name, const char *value)
         return SB_ENOMEM;
     f->setting = more;
     more += f->nsettings;
-    *more = (struct sb_server_setting){ strdup(name), strdup(value) };
+    *more = (struct sb_server_setting){ strdup(name), strdup(value), state };
     if (more->name && more->value) {
         f->nsettings++;
         return 0;
@@ -158,7 +159,9 @@ bool sb_server_facts_copy(
     to->setting = NULL;
     to->nsettings = 0;
     for (size_t i = 0; i < from->nsettings; i++) {
-        if (add_setting(to, from->setting[i].name, from->setting[i].value)) {
+        const struct sb_server_setting *s = &from->setting[i];
+
+        if (add_setting(to, s->name, s->value, s->state)) {
             sb_server_facts_done(to);
             return false;
         }

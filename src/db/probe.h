@@ -21,6 +21,7 @@ struct sb_server_facts {
     struct sb_server server; // name "": the server has not answered
     struct sb_server_setting {
         char *name, *value;
+        enum sb_setting_state state;
     } * setting; // of the server, nsettings of them
     size_t nsettings;
 };

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "kit/units.h"
+#include "out/validity.h"
 
 // Width of names, so that values begin where those of the classic report do.
 #define WIDTH 37
@@ -58,21 +60,33 @@ static void resources(FILE *out, const json_t *o, const char *label,
     text_line(out, 4, label, line);
 }
 
-static void print_settings(FILE *out, json_t *settings)
+static bool lists(const json_t *list, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
+            return true;
+    return false;
+}
+
+// skip: the names of settings that are left out; NULL: none.
+static void print_settings(
+    FILE *out, json_t *settings, const json_t *skip, const char *title)
 {
     const char *name;
     json_t *value;
 
-    if (json_object_size(settings) == 0)
+    if (json_object_size(settings) <= json_array_size(skip))
         return;
-    fprintf(out, "    settings:\n");
+    fprintf(out, "    %s:\n", title);
     json_object_foreach(settings, name, value)
     {
-        text_line(out, 8, name, json_string_value(value));
+        if (!lists(skip, name))
+            text_line(out, 8, name, json_string_value(value));
     }
 }
 
-static void print_database(FILE *out, const json_t *d)
+// defaults: with the settings that have their default value.
+static void print_database(FILE *out, const json_t *d, bool defaults)
 {
     const json_t *bypass = json_object_get(d, "bypass");
     const char *server = text_of(d, "server");
@@ -88,7 +102,14 @@ static void print_database(FILE *out, const json_t *d)
         text_line(out, 4, "statements",
             json_is_true(bypass) ? "sent without the client library"
                                  : "sent by the client library");
-    print_settings(out, json_object_get(d, "settings"));
+    // Empty: the server does not say which settings are defaults.
+    const json_t *skip = json_object_get(d, "defaults");
+
+    if (defaults || json_array_size(skip) == 0)
+        print_settings(out, json_object_get(d, "settings"), NULL, "settings");
+    else
+        print_settings(out, json_object_get(d, "settings"), skip,
+            "settings, without the defaults of the server");
 }
 
 // "32, on 2 workers (io_uring, batch)". Of a run of several processes, all
@@ -119,14 +140,13 @@ static void print_users(FILE *out, const json_t *run)
     text_line(out, 4, "users", line);
 }
 
-void sb_context_print(const json_t *run, FILE *out)
+static void print_context(const json_t *run, bool defaults, FILE *out)
 {
     const json_t *host = json_object_get(run, "host");
     json_t *list = json_object_get(run, "databases"), *value;
     const char *key;
     size_t i;
 
-    fprintf(out, "Context:\n");
     member_line(out, run, "workload", "test");
     member_line(out, run, "started", "started");
     member_line(out, run, "seed", "seed");
@@ -144,6 +164,177 @@ void sb_context_print(const json_t *run, FILE *out)
     resources(out, json_object_get(host, "container"),
         "limits of the container", "cpus", "memory_bytes");
     member_line(out, host, "system", "kernel");
-    json_array_foreach(list, i, value) print_database(out, value);
+    if (!defaults) {
+        member_line(out, host, "clock source", "clock");
+        member_line(out, host, "frequency governor", "governor");
+        member_line(out, host, "frequency driver", "frequency_driver");
+    }
+    json_array_foreach(list, i, value) print_database(out, value, defaults);
     fprintf(out, "\n");
+}
+
+void sb_context_print(const json_t *run, FILE *out)
+{
+    fprintf(out, "Context:\n");
+    print_context(run, true, out);
+}
+
+// How it was measured ---------------------------------------------------------
+
+// Columns of the command line.
+#define LINE 78
+
+struct words {
+    FILE *out;
+    size_t at; // column
+};
+
+// Writes a word as a shell reads it.
+static void add_word(struct words *w, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
+                                "UVWXYZ0123456789_-+=./:,@%";
+    char shown[4096], quoted[4 * sizeof(shown)];
+    size_t n = 0;
+
+    sb_escape_line(shown, sizeof(shown), word);
+    bool quotes = !*shown || shown[strspn(shown, plain)];
+
+    if (quotes)
+        quoted[n++] = '\'';
+    for (const char *p = shown; *p; p++) {
+        n += (size_t)snprintf(quoted + n, sizeof(quoted) - n, "%s",
+            quotes && *p == '\'' ? "'\\''" : (char[]){ *p, '\0' });
+    }
+    if (quotes)
+        quoted[n++] = '\'';
+    quoted[n] = '\0';
+    if (w->at > 0 && w->at + n + 3 > LINE) {
+        fprintf(w->out, " \\\n       ");
+        w->at = 7;
+    }
+    w->at += (size_t)fprintf(w->out, "%s%s", w->at ? " " : "    ", quoted);
+}
+
+// The options of the run that were not defaults, as if all of them had been on
+// the command line.
+static void print_command(FILE *out, const json_t *run)
+{
+    const json_t *list = json_object_get(run, "options");
+    const char *test = text_of(run, "test"), *command = text_of(run, "command");
+    struct words w = { .out = out };
+    bool mix = false;
+
+    fprintf(out, "Command line:\n");
+    add_word(&w, "sysbench");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *o = json_array_get(list, i);
+        const char *name = text_of(o, "name"), *value = text_of(o, "value");
+        const char *source = text_of(o, "source");
+        char word[4000];
+
+        if (!name || !value || !source || strcmp(source, "default") == 0 ||
+            strcmp(name, "report") == 0 || strcmp(name, "config-file") == 0 ||
+            strcmp(name, "test") == 0)
+            continue;
+        mix = mix || strcmp(name, "mix") == 0;
+        snprintf(word, sizeof(word), "--%s=%s", name, value);
+        add_word(&w, word);
+    }
+    if (!mix)
+        add_word(&w, test ? test : "");
+    add_word(&w, command ? command : "run");
+    fprintf(out, "\n\n");
+}
+
+// The end of a path, because folders say nothing about what was measured.
+static void print_scripts(FILE *out, const json_t *list)
+{
+    if (json_array_size(list) == 0)
+        return;
+    fprintf(out, "Scripts, with the SHA-256 of their files:\n");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *o = json_array_get(list, i);
+        const char *file = text_of(o, "file"), *sum = text_of(o, "sha256");
+        const char *slash = file ? strrchr(file, '/') : NULL;
+        char shown[500];
+
+        if (!file || !sum)
+            continue;
+        sb_escape_line(shown, sizeof(shown), slash ? slash + 1 : file);
+        fprintf(out, "    %-24.200s %.64s\n", shown, sum);
+    }
+    fprintf(out, "\n");
+}
+
+// 10 at most: a run may have hundreds of equal tables.
+#define TABLES 10
+
+static void print_data(FILE *out, const json_t *list)
+{
+    size_t n = json_array_size(list), shown = 0;
+
+    if (n == 0)
+        return;
+    fprintf(out, "Data that was used, after the run, as the server says:\n");
+    for (size_t i = 0; i < n && shown < TABLES; i++, shown++) {
+        const json_t *o = json_array_get(list, i);
+        const json_t *rows = json_object_get(o, "rows");
+        const json_t *bytes = json_object_get(o, "bytes");
+        const char *table = text_of(o, "table");
+        char count[50] = "", size[50] = "", line[110];
+
+        if (json_is_number(rows))
+            snprintf(
+                count, sizeof(count), "%.10g rows", json_number_value(rows));
+        if (json_is_number(bytes))
+            snprintf(
+                size, sizeof(size), "%.4g MB", json_number_value(bytes) / 1e6);
+        snprintf(line, sizeof(line), "%s%s%s", count,
+            *count && *size ? ", " : "", size);
+        text_line(out, 4, table ? table : "database", *line ? line : "unknown");
+    }
+    if (n > shown)
+        fprintf(out, "    and %zu more tables\n", n - shown);
+    fprintf(out, "\n");
+}
+
+static void print_length(FILE *out, const json_t *run)
+{
+    const json_t *end = json_object_get(run, "end");
+    const char *failure = text_of(end, "failure");
+    char line[100];
+
+    snprintf(line, sizeof(line), "%.6g s",
+        json_number_value(json_object_get(end, "seconds")));
+    text_line(out, 4, "measured part", line);
+    text_line(out, 4, "failure", failure);
+}
+
+static void print_checks(FILE *out, const json_t *json)
+{
+    struct sb_validity v;
+
+    if (!json) {
+        fprintf(out, "Validity: the figures of the run were not checked\n\n");
+        return;
+    }
+    sb_validity_read(&v, json);
+    sb_validity_text(&v, out);
+}
+
+void sb_disclosure_print(const json_t *program, const json_t *run, FILE *out)
+{
+    fprintf(out, "How this was measured\n\n");
+    print_command(out, run);
+    fprintf(out, "Program:\n");
+    member_line(out, program, "sysbench", "version");
+    member_line(out, program, "Lua", "luajit");
+    member_line(out, program, "compiler", "compiler");
+    fprintf(out, "\nRun:\n");
+    print_length(out, run);
+    print_context(run, false, out);
+    print_scripts(out, json_object_get(run, "scripts"));
+    print_data(out, json_object_get(run, "data"));
+    print_checks(out, json_object_get(run, "validity"));
 }

@@ -23,14 +23,27 @@ struct sb_fact {
     const char *name, *value;
 };
 
+// A setting of a server.
+struct sb_setting_fact {
+    const char *name, *value;
+    bool is_default; // the server says so
+};
+
 // A database that was measured.
 struct sb_database_facts {
     const char *driver, *client, *server, *address; // "" if unknown
     bool bypass;          // statements bypass the client library
     bool documents;       // a database of documents
     double totals_late_s; // by how much its totals may be late
-    const struct sb_fact *settings;
+    const struct sb_setting_fact *settings;
     unsigned nsettings;
+};
+
+// Data that the run used, as the server saw it afterwards.
+struct sb_data_fact {
+    const char *server; // its address
+    const char *table;  // NULL: the whole database
+    double rows, bytes; // NaN: unknown. bytes: with indexes
 };
 
 // By how much a total of the servers grew in the whole run.
@@ -79,7 +92,9 @@ struct sb_facts {
     const char *block; // the lines of a built-in test in the report, or NULL
     const struct sb_database_facts *databases;
     unsigned ndatabases;
-    const struct sb_server_total *totals; // known at the end only
+    const struct sb_data_fact *data; // known at the end only, as the following
+    unsigned ndata;
+    const struct sb_server_total *totals;
     unsigned ntotals;
     const struct sb_plan_facts *plans; // known at the end only
     unsigned nplans;

@@ -428,7 +428,10 @@ static json_t *host(const struct sb_host_facts *h)
               sb__json_set_text(o, "cpu", h->cpu) &&
               sb__json_set_count(o, "processors", h->processors) &&
               sb__json_set_count(o, "memory_bytes", h->memory) &&
-              sb__json_set_text(o, "kernel", h->kernel);
+              sb__json_set_text(o, "kernel", h->kernel) &&
+              sb__json_set_text(o, "clock", h->clock) &&
+              sb__json_set_text(o, "governor", h->governor) &&
+              sb__json_set_text(o, "frequency_driver", h->frequency_driver);
 
     ok = sb__json_set(o, "container", c) && ok;
     return sb__json_complete(o, ok);
@@ -444,6 +447,23 @@ static json_t *fact_object(const struct sb_fact *fact, unsigned n)
     return sb__json_complete(o, ok);
 }
 
+// The settings, and the names of those that are known to be defaults.
+static bool set_settings(json_t *o, const struct sb_database_facts *d)
+{
+    json_t *settings = json_object(), *defaults = json_array();
+    bool ok = true;
+
+    for (unsigned i = 0; ok && i < d->nsettings; i++) {
+        const struct sb_setting_fact *s = &d->settings[i];
+
+        ok = sb__json_set_text(settings, s->name, s->value);
+        if (ok && s->is_default)
+            ok = sb__json_append(defaults, sb_json_text(s->name));
+    }
+    ok = sb__json_set(o, "settings", settings) && ok;
+    return sb__json_set(o, "defaults", defaults) && ok;
+}
+
 static json_t *database(const struct sb_database_facts *d)
 {
     json_t *o = json_pack("{s:o,s:o,s:o,s:o,s:b,s:b,s:o}", "driver",
@@ -453,8 +473,7 @@ static json_t *database(const struct sb_database_facts *d)
         sb_json_number(d->totals_late_s));
     bool ok = o != NULL;
 
-    ok = sb__json_set(o, "settings", fact_object(d->settings, d->nsettings)) &&
-         ok;
+    ok = set_settings(o, d) && ok;
     return sb__json_complete(o, ok);
 }
 
@@ -613,11 +632,29 @@ static bool set_workers(json_t *o, const struct sb_facts *f)
            sb__json_set_text(o, "workers_reason", f->workers_reason);
 }
 
+static json_t *data(const struct sb_facts *f)
+{
+    json_t *list = json_array();
+    bool ok = list != NULL;
+
+    for (unsigned i = 0; ok && i < f->ndata; i++) {
+        const struct sb_data_fact *d = &f->data[i];
+
+        ok = sb__json_append(list,
+            json_pack("{s:o,s:o,s:o,s:o}", "server", sb_json_text(d->server),
+                "table", sb_json_text(d->table), "rows",
+                sb_json_number(d->rows), "bytes", sb_json_number(d->bytes)));
+    }
+    return sb__json_complete(list, ok);
+}
+
 // Members that not every run has.
 static bool optional_facts(json_t *o, const struct sb_facts *f)
 {
     bool ok = true;
 
+    if (f->ndata)
+        ok = sb__json_set(o, "data", data(f)) && ok;
     if (f->ntotals)
         ok = sb__json_set(o, "server_totals", sb_json_server_totals(f)) && ok;
     if (f->nplans)

@@ -203,11 +203,12 @@ void sb_run_facts_add(struct sb_run_facts *f, json_t *run)
     json_array_foreach(json_object_get(run, "databases"), i, database)
     {
         add_known(f, "server", database);
+        f->older = f->older || !json_object_get(database, "defaults");
         add_members(f, "setting", json_object_get(database, "settings"));
     }
     add_plans(f, json_object_get(run, "plans"));
     add_workers(f, run);
-    add_members(f, "client", host);
+    add_known(f, "client", host);
     add_fact(f, "client", "container cpus", json_object_get(container, "cpus"));
     add_fact(f, "client", "container memory_bytes",
         json_object_get(container, "memory_bytes"));
@@ -216,7 +217,7 @@ void sb_run_facts_add(struct sb_run_facts *f, json_t *run)
 
 void sb_run_facts_init(struct sb_run_facts *f)
 {
-    f->kinds = json_object();
+    *f = (struct sb_run_facts){ .kinds = json_object() };
     f->failed = !f->kinds;
 }
 
@@ -256,16 +257,25 @@ static int append(
                   b ? json_incref(b) : json_array()));
 }
 
-// Facts of a kind in A and B, then those only in B. Versions of the program and
-// workloads do not have the same options: an option that a side does not have
-// is no difference. Neither are facts of the server, plans, and facts of the
-// workers that a side does not know.
-static int differ(json_t *list, const char *kind, json_t *a, json_t *b)
+// Versions of the program and workloads do not have the same options: an option
+// that a side does not have is no difference. Neither are facts of the server,
+// plans, and facts of the workers and of the machine that a side does not know.
+static bool is_unknown(const char *kind, const char *name, bool settings)
 {
-    bool both = strcmp(kind, "option") == 0 || strcmp(kind, "server") == 0 ||
-                strcmp(kind, "users") == 0 || strcmp(kind, "script") == 0 ||
-                strcmp(kind, "plan") == 0 ||
-                (strcmp(kind, "setting") == 0 && (!a || !b));
+    if (strcmp(kind, "setting") == 0)
+        return !settings;
+    if (strcmp(kind, "client") == 0)
+        return strncmp(name, "container", 9) != 0;
+    return strcmp(kind, "option") == 0 || strcmp(kind, "server") == 0 ||
+           strcmp(kind, "users") == 0 || strcmp(kind, "script") == 0 ||
+           strcmp(kind, "plan") == 0;
+}
+
+// Facts of a kind in A and B, then those only in B. settings: the settings of
+// the server that a side does not have are defaults there.
+static int differ(
+    json_t *list, const char *kind, json_t *a, json_t *b, bool settings)
+{
     const char *name;
     json_t *values;
     int rc = 0;
@@ -274,12 +284,14 @@ static int differ(json_t *list, const char *kind, json_t *a, json_t *b)
     {
         json_t *other = json_object_get(b, name);
 
-        if (rc == 0 && !same_values(values, other) && (other || !both))
+        if (rc == 0 && !same_values(values, other) &&
+            (other || !is_unknown(kind, name, settings)))
             rc = append(list, kind, name, values, other);
     }
     json_object_foreach(b, name, values)
     {
-        if (rc == 0 && !both && !json_object_get(a, name))
+        if (rc == 0 && !json_object_get(a, name) &&
+            !is_unknown(kind, name, settings))
             rc = append(list, kind, name, NULL, values);
     }
     return rc;
@@ -304,12 +316,15 @@ json_t *sb_run_facts_compare(
     const struct sb_run_facts *a, const struct sb_run_facts *b)
 {
     json_t *list = json_array();
+    bool settings = !a->older && !b->older &&
+                    json_object_get(a->kinds, "setting") &&
+                    json_object_get(b->kinds, "setting");
     int rc = !a->failed && !b->failed && list ? 0 : -1;
 
     for (size_t i = 0; rc == 0 && i < sizeof(kinds) / sizeof(*kinds); i++)
         rc = differ(list, kinds[i].name,
             json_object_get(a->kinds, kinds[i].name),
-            json_object_get(b->kinds, kinds[i].name));
+            json_object_get(b->kinds, kinds[i].name), settings);
     if (rc == 0 && json_equal(json_object_get(a->kinds, "seed"),
                        json_object_get(b->kinds, "seed")))
         rc = without_seed(list);

@@ -13,6 +13,7 @@
 // Facts of one or several runs: kind -> name -> list of the different values.
 struct sb_run_facts {
     json_t *kinds;
+    bool older;  // a run lists no settings that are not defaults
     bool failed; // an allocation failed
 };
 

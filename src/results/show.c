@@ -17,7 +17,7 @@
 #include "results/sweep_figures.h"
 
 struct show_opts {
-    bool validity;
+    bool validity, disclosure;
 };
 
 static const struct sb_opt show_options[] = {
@@ -27,6 +27,13 @@ static const struct sb_opt show_options[] = {
         .def = "off",
         .help = "print whether the figures of the run may be believed: the "
                 "checks that were made" },
+    { .name = "disclosure",
+        .type = SB_OPT_BOOL,
+        .offset = offsetof(struct show_opts, disclosure),
+        .def = "off",
+        .help = "print how the run was measured instead of its figures, for a "
+                "paper or a bug report: command line, server, settings that "
+                "are not defaults, machine, data and checks" },
     { .name = NULL },
 };
 
@@ -356,8 +363,25 @@ static int show_run(const struct sb_cmd_args *args, const char *path,
     return SB_CMD_OK;
 }
 
+// Prints it with what a terminal must not execute made visible.
+static void show_disclosure(const struct sb_cmd_args *args,
+    const struct sb_result_file *f, const struct sb_result_run *run)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+
+    if (!memory)
+        return;
+    sb_disclosure_print(json_object_get(f->json, "program"), run->json, memory);
+    if (fclose(memory) == 0)
+        sb__cmd_print(args->out, text);
+    free(text);
+}
+
 static int show(const struct sb_cmd_args *args)
 {
+    const struct show_opts *o = args->o;
     int status = SB_CMD_OK;
 
     for (unsigned i = 0; i < args->nfiles; i++) {
@@ -365,13 +389,17 @@ static int show(const struct sb_cmd_args *args)
 
         if (sb__cmd_read(&f, args->file[i]))
             status = SB_CMD_FAILED;
-        for (unsigned n = 0; status == SB_CMD_OK && n < f.nruns; n++)
-            status = show_run(args, args->file[i], &f.run[n]);
+        for (unsigned n = 0; status == SB_CMD_OK && n < f.nruns; n++) {
+            if (o->disclosure)
+                show_disclosure(args, &f, &f.run[n]);
+            else
+                status = show_run(args, args->file[i], &f.run[n]);
+        }
         if (status == SB_CMD_OK && f.nruns == 0) {
             sb_log(SB_LOG_FATAL, "%s has no runs", args->file[i]);
             status = SB_CMD_FAILED;
         }
-        if (status == SB_CMD_OK)
+        if (status == SB_CMD_OK && !o->disclosure)
             status = show_sweep(args, &f);
         sb_result_done(&f);
     }

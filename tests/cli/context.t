@@ -41,6 +41,82 @@ How users were run: what the run had, not what was asked for.
   >     grep -v "no effect" | users
   2, each with a thread
 
+How a run was measured, for those who want to judge or repeat it. The command line is as
+a shell reads it.
+
+  $ lite="--db-driver=sqlite --sqlite-db=my.db"
+  $ sysbench oltp_point_select $lite --table-size=100 prepare >/dev/null
+  $ echo 'table-size=100' >sysbench.cnf
+  $ SYSBENCH_EVENTS=5 SYSBENCH_REPORT_VALIDITY=auto sysbench oltp_point_select \
+  >     --config-file=sysbench.cnf $lite --rand-seed=7 --time=0 \
+  >     --label="note=it's slow,link=http://u:SECRET@host/" \
+  >     --report=none,json=d.json run 2>/dev/null
+  $ sysbench show --disclosure d.json >text
+  $ sed -n '1,/^Program/p' text
+  How this was measured
+  
+  Command line:
+      sysbench --events=5 --time=0 --rand-seed=7 --report-validity=auto \
+          '--label=note=it'\''s slow,link=http://u:***@host/' \
+          --db-driver=sqlite --sqlite-db=my.db --table_size=100 \
+          oltp_point_select run
+  
+  Program:
+  $ sed -n '/^Run/,/^Server/p' text | sed -e 's/20[0-9-]*T[0-9:.]*Z/TIME/' \
+  >     -e '/ host:\| processor:\| machine:\| system:\| limits of \| clock \| freq/d' \
+  >     -e 's/[0-9.]* s$/SECONDS/'
+  Run:
+      measured part:                       SECONDS
+      workload:                            oltp_point_select
+      started:                             TIME
+      seed:                                7
+      users:                               1, with a thread
+      label note:                          it's slow
+      label link:                          http://u:***@host/
+  
+  Server:
+  $ sed -n '/^Server/,/^Validity/p' text | grep -v '^ *[A-Z_]*:' |
+  >     sed "s|SQLite [0-9.]*|SQLite|; s|$PWD|DIR|; s|[0-9a-f]\{64\}|SUM|; /^Val/d" |
+  >     sed 's/[0-9.]* MB/SIZE/'
+  Server:
+      name:                                SQLite
+      address:                             DIR/my.db
+      driver:                              sqlite
+      client library:                      SQLite
+      statements:                          sent by the client library
+      settings, without the defaults of the server:
+          journal_mode:                    wal
+          synchronous:                     1
+  
+  Scripts, with the SHA-256 of their files:
+      oltp_point_select.lua    SUM
+      oltp_common.lua          SUM
+      dialect.lua              SUM
+      generic.lua              SUM
+      options.lua              SUM
+      sbtest.lua               SUM
+      sbtest_check.lua         SUM
+      check.lua                SUM
+      tables.lua               SUM
+      sqlite.lua               SUM
+  
+  Data that was used, after the run, as the server says:
+      database:                            SIZE
+      sbtest1:                             100 rows
+  
+  $ eval "$(sed -n '/^Command/,/^$/p' text | sed 1d) --report=none,json=again.json" 2>/dev/null
+  $ /usr/bin/python3 -c "import json
+  > options = lambda name: [(o['name'], o['value']) for o in json.load(
+  >     open(name))['runs'][0]['options'] if o['name'] not in
+  >     ('report', 'config-file')]
+  > print([(a, b) for a, b in zip(options('d.json'), options('again.json')) if a != b])"
+  []
+
+The SHA-256 is what sha256sum prints.
+
+  $ grep -c "$(sha256sum <"$SB_SRCDIR/tests/lua/oltp_common.lua" | cut -c1-64)" text
+  1
+
 Of several processes, the first one is known; older files do not say it.
 
   $ run --threads=3 --workers=2 --event-loop=epoll --report=none,json=1.json

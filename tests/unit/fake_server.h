@@ -106,16 +106,17 @@ static inline int fake_client(char *out, size_t size)
 }
 
 static inline int fake_describe(struct sb_conn *conn, struct sb_server *out,
-    int (*setting)(void *arg, const char *name, const char *value), void *arg,
-    struct sb_err *err)
+    int (*setting)(void *arg, const char *name, const char *value,
+        enum sb_setting_state state),
+    void *arg, struct sb_err *err)
 {
     int rc;
 
     snprintf(out->name, sizeof(out->name), "Fake 2");
     snprintf(out->address, sizeof(out->address), address,
         (unsigned)((struct fake_conn *)conn)->number);
-    rc = setting(arg, "a", "1");
-    return rc ? rc : setting(arg, "b", "2");
+    rc = setting(arg, "a", "1", SB_SETTING_DEFAULT);
+    return rc ? rc : setting(arg, "b", "2", SB_SETTING_CHANGED);
 }
 
 static inline uint64_t fake_servers(const struct sb_driver_env *env)

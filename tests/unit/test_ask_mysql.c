@@ -79,11 +79,15 @@ static void server_line_of_no_result(void)
 
 static char told[200];
 
-static int tell(void *arg, const char *name, const char *value)
+static int tell(
+    void *arg, const char *name, const char *value, enum sb_setting_state state)
 {
     size_t n = strlen(told);
 
-    snprintf(told + n, sizeof(told) - n, "%s=%s ", name, value);
+    snprintf(told + n, sizeof(told) - n, "%s=%s%s ", name, value,
+        state == SB_SETTING_CHANGED   ? "!"
+        : state == SB_SETTING_UNKNOWN ? "?"
+                                      : "");
     return 0;
 }
 
@@ -102,7 +106,18 @@ static void check_description(const char *name, const char *settings)
 static void description(void)
 {
     TEXT(2, "\17version_comment\15Percona, Inc.");
-    check_description("Percona Server 5.6.0", "version_comment=Percona, Inc. ");
+    TEXT(2, "\7log_bin\0011");
+    check_description(
+        "Percona Server 5.6.0", "version_comment=Percona, Inc. log_bin=1! ");
+    TEXT(2, "\7log_bin\0011");
+    answer_ok(); // no such table: the other product is asked
+    TEXT(2, "\7log_bin\0011");
+    check_description("MySQL 5.6.0", "log_bin=1! ");
+    TEXT(2, "\7log_bin\0011");
+    answer_ok();
+    answer_ok();
+    check_description("MySQL 5.6.0", "log_bin=1? ");
+    TEXT(2, "\7log_bin\373");
     TEXT(2, "\7log_bin\373");
     check_description("MySQL 5.6.0", "");
     TEXT(1, "\7log_bin");

@@ -98,7 +98,8 @@ static int mo_client(char *out, size_t size)
 // Settings -------------------------------------------------------------------
 
 struct about {
-    int (*setting)(void *arg, const char *name, const char *value);
+    int (*setting)(void *arg, const char *name, const char *value,
+        enum sb_setting_state state);
     void *arg;
     int rc;
 };
@@ -106,7 +107,7 @@ struct about {
 static void tell(struct about *a, const char *name, const char *value)
 {
     if (a->rc == 0 && *value)
-        a->rc = a->setting(a->arg, name, value);
+        a->rc = a->setting(a->arg, name, value, SB_SETTING_UNKNOWN);
 }
 
 // A text or a document: "majority", {"w": "majority", "wtimeout": 0}.
@@ -200,8 +201,9 @@ static int tell_build(struct sbmo_conn *c, struct sb_server *out,
 }
 
 static int mo_describe(struct sb_conn *conn, struct sb_server *out,
-    int (*setting)(void *arg, const char *name, const char *value), void *arg,
-    struct sb_err *err)
+    int (*setting)(void *arg, const char *name, const char *value,
+        enum sb_setting_state state),
+    void *arg, struct sb_err *err)
 {
     struct sbmo_conn *c = sbmo_own(conn);
     struct about a = { .setting = setting, .arg = arg };

@@ -320,9 +320,30 @@ static const char settings_sql[] =
     "'transaction_isolation', 'tx_isolation', 'version_compile_machine', "
     "'wsrep_on')";
 
+// What is not the default, as MariaDB and MySQL say it, except
+// for names, places, passwords, and what sessions such as this one set.
+#define NO_PLACES                                                         \
+    "NOT REGEXP '^(basedir|bind_address|character_set|collation|datadir|" \
+    "foreign_key_checks|hostname|information_schema_stats|init_|lc_|"     \
+    "log_error|mysqlx_|pid_file|plugin|port$|pseudo_|report_|server_|"    \
+    "socket|ssl_|admin_|time_zone|tmpdir|unique_checks|version)|"         \
+    "_(dir|dirs|file|path|port|socket)$|password|secret|keyring|_tmpdir'"
+static const char *const changed_sql[] = {
+    "SELECT LOWER(variable_name), global_value FROM "
+    "information_schema.system_variables WHERE global_value_origin NOT IN "
+    "('COMPILE-TIME', 'AUTO') AND global_value <> default_value AND "
+    "LOWER(variable_name) " NO_PLACES,
+    "SELECT LOWER(i.variable_name), g.variable_value FROM "
+    "performance_schema.variables_info i JOIN "
+    "performance_schema.global_variables g USING (variable_name) WHERE "
+    "i.variable_source <> 'COMPILED' AND LOWER(i.variable_name) " NO_PLACES,
+};
+
 struct about {
     char comment[80];
-    int (*setting)(void *arg, const char *name, const char *value);
+    MYSQL_RES *all, *changed; // changed NULL: unknown
+    int (*setting)(void *arg, const char *name, const char *value,
+        enum sb_setting_state state);
     void *arg;
     struct sb_server *server;
 };
@@ -340,30 +361,70 @@ static int64_t read_pid(const char *path)
     return pid;
 }
 
-static int visit_settings(MYSQL_RES *res, struct about *a)
+static bool my_lists(MYSQL_RES *res, const char *name)
+{
+    MYSQL_ROW row = NULL;
+
+    mysql_data_seek(res, 0);
+    do
+        row = sbmy_ask_row(res, 2);
+    while (row && strcmp(row[0], name) != 0);
+    return row != NULL;
+}
+
+// The known settings, then all others that are not defaults.
+static int visit_settings(struct about *a)
 {
     MYSQL_ROW row;
     int rc = 0;
 
-    while (rc == 0 && (row = sbmy_ask_row(res, 2)) != NULL) {
+    while (rc == 0 && (row = sbmy_ask_row(a->all, 2)) != NULL) {
         if (strcmp(row[0], "version_comment") == 0)
             snprintf(a->comment, sizeof(a->comment), "%s", row[1]);
         if (strcmp(row[0], "pid_file") == 0) {
             a->server->pid = read_pid(row[1]);
             continue;
         }
-        rc = a->setting(a->arg, row[0], row[1]);
+        rc = a->setting(a->arg, row[0], row[1],
+            !a->changed                    ? SB_SETTING_UNKNOWN
+            : my_lists(a->changed, row[0]) ? SB_SETTING_CHANGED
+                                           : SB_SETTING_DEFAULT);
+    }
+    if (a->changed)
+        mysql_data_seek(a->changed, 0);
+    while (
+        rc == 0 && a->changed && (row = sbmy_ask_row(a->changed, 2)) != NULL) {
+        if (!my_lists(a->all, row[0]))
+            rc = a->setting(a->arg, row[0], row[1], SB_SETTING_CHANGED);
     }
     return rc;
 }
 
+static int my_settings(struct sbmy_conn *c, struct about *a, struct sb_err *err)
+{
+    int rc = sbmy_ask(c, settings_sql, 2, &a->all, err);
+
+    for (size_t i = 0; i < sizeof(changed_sql) / sizeof(*changed_sql); i++) {
+        if (rc == 0 && !a->changed)
+            rc = sbmy_ask(c, changed_sql[i], 2, &a->changed, err);
+        rc = rc == SB_EQUERY && a->all ? 0 : rc; // of another product
+    }
+    if (rc == 0)
+        rc = visit_settings(a);
+    if (a->all)
+        mysql_free_result(a->all);
+    if (a->changed)
+        mysql_free_result(a->changed);
+    return rc == SB_EQUERY ? 0 : rc; // a proxy that does not support it
+}
+
 static int my_describe(struct sb_conn *conn, struct sb_server *out,
-    int (*setting)(void *arg, const char *name, const char *value), void *arg,
-    struct sb_err *err)
+    int (*setting)(void *arg, const char *name, const char *value,
+        enum sb_setting_state state),
+    void *arg, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
     struct about a = { .setting = setting, .arg = arg, .server = out };
-    MYSQL_RES *res;
     int rc;
 
     if (c->o->dry_run) {
@@ -375,13 +436,7 @@ static int my_describe(struct sb_conn *conn, struct sb_server *out,
         return rc;
     sb_sock_peer(c->socket.fd, out->address, sizeof(out->address));
     out->bypass = c->wire.plain;
-    rc = sbmy_ask(c, settings_sql, 2, &res, err);
-    if (rc == 0) {
-        rc = visit_settings(res, &a);
-        mysql_free_result(res);
-    } else if (rc == SB_EQUERY) {
-        rc = 0; // a proxy that does not support it
-    }
+    rc = my_settings(c, &a, err);
     snprintf(out->name, sizeof(out->name), "%s %s",
         my_product(mysql_get_server_info(c->my), a.comment),
         mysql_get_server_info(c->my));

@@ -363,13 +363,14 @@ static int null_client(char *out, size_t size)
 }
 
 static int null_describe(struct sb_conn *conn, struct sb_server *out,
-    int (*setting)(void *arg, const char *name, const char *value), void *arg,
-    struct sb_err *err)
+    int (*setting)(void *arg, const char *name, const char *value,
+        enum sb_setting_state state),
+    void *arg, struct sb_err *err)
 {
     const struct null_opts *o = null_own(conn)->o;
 
     snprintf(out->name, sizeof(out->name), "null driver");
-    return setting(arg, "latency", o->latency);
+    return setting(arg, "latency", o->latency, SB_SETTING_UNKNOWN);
 }
 
 // Invented, for tests: a total that grows by the same number each time, and a

@@ -268,43 +268,70 @@ static int pg_client(char *out, size_t size)
 }
 
 // pg_settings has no row for settings that this user may not see.
+#define SETTINGS                                                             \
+    "'autovacuum', 'bgwriter_delay', 'bgwriter_lru_maxpages', "              \
+    "'checkpoint_completion_target', 'checkpoint_timeout', 'commit_delay', " \
+    "'data_checksums', 'default_transaction_isolation', "                    \
+    "'effective_cache_size', 'effective_io_concurrency', 'fsync', "          \
+    "'full_page_writes', 'huge_pages', 'io_method', 'jit', "                 \
+    "'maintenance_work_mem', 'max_connections', 'max_parallel_workers', "    \
+    "'max_parallel_workers_per_gather', 'max_wal_size', "                    \
+    "'max_worker_processes',"                                                \
+    " 'min_wal_size', 'random_page_cost', 'server_version', "                \
+    "'shared_buffers', 'shared_preload_libraries', 'synchronous_commit', "   \
+    "'synchronous_standby_names', 'temp_buffers', 'wal_buffers', "           \
+    "'wal_compression', 'wal_level', 'wal_sync_method', "                    \
+    "'wal_writer_delay', 'work_mem'"
+
+// Of the others, those that are not defaults, except for names, places and
+// passwords.
 static const char settings_sql[] =
-    "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ("
-    "'autovacuum', 'bgwriter_delay', 'bgwriter_lru_maxpages', "
-    "'checkpoint_completion_target', 'checkpoint_timeout', 'commit_delay', "
-    "'data_checksums', 'default_transaction_isolation', "
-    "'effective_cache_size', 'effective_io_concurrency', 'fsync', "
-    "'full_page_writes', 'huge_pages', 'io_method', 'jit', "
-    "'maintenance_work_mem', 'max_connections', 'max_parallel_workers', "
-    "'max_parallel_workers_per_gather', 'max_wal_size', 'max_worker_processes',"
-    " 'min_wal_size', 'random_page_cost', 'server_version', "
-    "'shared_buffers', 'shared_preload_libraries', 'synchronous_commit', "
-    "'synchronous_standby_names', 'temp_buffers', 'wal_buffers', "
-    "'wal_compression', 'wal_level', 'wal_sync_method', "
-    "'wal_writer_delay', 'work_mem') ORDER BY name";
+    "SELECT name, current_setting(name), source IN ('default', 'override') OR "
+    "setting IS NOT DISTINCT FROM boot_val FROM pg_settings WHERE name IN "
+    "(" SETTINGS ") OR (source NOT IN ('default', 'override') AND setting IS "
+    "DISTINCT FROM boot_val AND name !~* '^(application_name|archive_|bonjour|"
+    "client_encoding|cluster_name|datestyle|default_text_search|hosts|"
+    "intervalstyle|krb_|lc_|listen_|log_|oauth|port$|primary_|promote_|"
+    "recovery_|restore_|search_path|ssl_|syslog|timezone|unix_socket)|_"
+    "(command|directory|directories|file)$|conninfo|password|secret|[.]') "
+    "ORDER BY name";
+// For servers with fewer columns.
+static const char known_sql[] = "SELECT name, current_setting(name), NULL FROM "
+                                "pg_settings WHERE name IN (" SETTINGS
+                                ") ORDER BY name";
 
 static int settings(struct pgsql_conn *c,
-    int (*setting)(void *arg, const char *name, const char *value), void *arg,
-    struct sb_err *err)
+    int (*setting)(void *arg, const char *name, const char *value,
+        enum sb_setting_state state),
+    void *arg, struct sb_err *err)
 {
     const PGresult *r = NULL;
     int rc = pgsql_run(c, settings_sql, err);
 
+    if (rc == SB_EQUERY) {
+        pgsql_clear(c);
+        rc = pgsql_run(c, known_sql, err);
+    }
     if (rc == 0)
-        r = pgsql_answer(c, 0, 2, NULL);
+        r = pgsql_answer(c, 0, 3, NULL);
     for (int i = 0; r && rc == 0 && i < PQntuples(r); i++) {
         const char *name = pgsql_cell(r, i, 0), *value = pgsql_cell(r, i, 1);
+        const char *is_default = pgsql_cell(r, i, 2);
 
         if (name && value)
-            rc = setting(arg, name, value);
+            rc = setting(arg, name, value,
+                !is_default          ? SB_SETTING_UNKNOWN
+                : *is_default == 't' ? SB_SETTING_DEFAULT
+                                     : SB_SETTING_CHANGED);
     }
     pgsql_clear(c);
     return rc == SB_EQUERY ? 0 : rc; // a server without this view
 }
 
 static int pg_describe(struct sb_conn *conn, struct sb_server *out,
-    int (*setting)(void *arg, const char *name, const char *value), void *arg,
-    struct sb_err *err)
+    int (*setting)(void *arg, const char *name, const char *value,
+        enum sb_setting_state state),
+    void *arg, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
     const char *version = NULL;

@@ -60,8 +60,9 @@ static void lite_address_of(const struct sqlite_conn *c, char *out, size_t size)
     free(path);
 }
 
-static int compile_options(
-    int (*setting)(void *arg, const char *name, const char *value), void *arg)
+static int compile_options(int (*setting)(void *arg, const char *name,
+                               const char *value, enum sb_setting_state state),
+    void *arg)
 {
     static const char *const notable[] = { "THREADSAFE", "DEFAULT_MMAP_SIZE",
         "DEFAULT_PAGE_SIZE", "DEFAULT_CACHE_SIZE", "DEFAULT_SYNCHRONOUS",
@@ -75,19 +76,24 @@ static int compile_options(
 
         for (size_t k = 0; k < sizeof(notable) / sizeof(notable[0]); k++) {
             if (strlen(notable[k]) == n && strncmp(text, notable[k], n) == 0)
-                rc = setting(arg, notable[k], text[n] ? text + n + 1 : "1");
+                rc = setting(arg, notable[k], text[n] ? text + n + 1 : "1",
+                    SB_SETTING_UNKNOWN);
         }
     }
     return rc;
 }
 
 int sqlite_describe(struct sb_conn *conn, struct sb_server *out,
-    int (*setting)(void *arg, const char *name, const char *value), void *arg,
-    struct sb_err *err)
+    int (*setting)(void *arg, const char *name, const char *value,
+        enum sb_setting_state state),
+    void *arg, struct sb_err *err)
 {
-    static const char *const pragmas[] = { "journal_mode", "synchronous",
-        "page_size", "cache_size", "mmap_size", "temp_store", "locking_mode",
-        "wal_autocheckpoint", "auto_vacuum", "encoding" };
+    // With the defaults of the library's authors.
+    static const char *const pragmas[][2] = { { "journal_mode", "delete" },
+        { "synchronous", "2" }, { "page_size", "4096" },
+        { "cache_size", "-2000" }, { "mmap_size", "0" }, { "temp_store", "0" },
+        { "locking_mode", "normal" }, { "wal_autocheckpoint", "1000" },
+        { "auto_vacuum", "0" }, { "encoding", "UTF-8" } };
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
     int rc = 0;
 
@@ -97,10 +103,12 @@ int sqlite_describe(struct sb_conn *conn, struct sb_server *out,
          i++) {
         char sql[64], value[64];
 
-        snprintf(sql, sizeof(sql), "PRAGMA %s", pragmas[i]);
+        snprintf(sql, sizeof(sql), "PRAGMA %s", pragmas[i][0]);
         pragma_text(c, sql, value, sizeof(value));
         if (value[0] != '?')
-            rc = setting(arg, pragmas[i], value);
+            rc = setting(arg, pragmas[i][0], value,
+                strcmp(value, pragmas[i][1]) == 0 ? SB_SETTING_DEFAULT
+                                                  : SB_SETTING_CHANGED);
     }
     return rc ? rc : compile_options(setting, arg);
 }

@@ -124,8 +124,9 @@ extern const struct sb_generic_ops sqlite_generic_ops;
 int sqlite_server(struct sb_conn *conn, char *out, size_t size);
 int sqlite_client(char *out, size_t size);
 int sqlite_describe(struct sb_conn *conn, struct sb_server *out,
-    int (*setting)(void *arg, const char *name, const char *value), void *arg,
-    struct sb_err *err);
+    int (*setting)(void *arg, const char *name, const char *value,
+        enum sb_setting_state state),
+    void *arg, struct sb_err *err);
 int sqlite_counters(
     struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err);
 int sqlite_inspect(

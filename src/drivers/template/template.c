@@ -252,15 +252,16 @@ static int template_client(char *out, size_t size)
 // what the connection is connected to, and passes settings that affect
 // performance, as far as the server shows them to this user.
 static int template_describe(struct sb_conn *conn, struct sb_server *out,
-    int (*setting)(void *arg, const char *name, const char *value), void *arg,
-    struct sb_err *err)
+    int (*setting)(void *arg, const char *name, const char *value,
+        enum sb_setting_state state),
+    void *arg, struct sb_err *err)
 {
     const struct template_opts *o = template_own(conn)->o;
 
     snprintf(out->name, sizeof(out->name), "no server");
     snprintf(
         out->address, sizeof(out->address), "%s:%d", o->host, (int)o->port);
-    return setting(arg, "durable", "off");
+    return setting(arg, "durable", "off", SB_SETTING_DEFAULT);
 }
 
 // Called once per interval, on the same connection.

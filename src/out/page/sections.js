@@ -866,9 +866,36 @@ function usersText(d) {
         (how.length ? ` (${how.join(", ")})` : "");
 }
 
+// The options that were set, as if all of them had been on the command line.
+function commandLine(d) {
+    const word = w => /^[\w\-+=./:,@%]+$/.test(w) ? w
+        : `'${w.replaceAll("'", "'\\''")}'`;
+    const set = (d.options || []).filter(o => o.source !== "default" &&
+        !["report", "config-file", "test"].includes(o.name));
+    return ["sysbench", ...set.map(o => `--${o.name}=${o.value}`),
+        ...set.some(o => o.name === "mix") ? [] : [d.test], d.command || "run"]
+        .map(word).join(" ");
+}
+
+// b: a database of the document.
+function settingsTables(s, b) {
+    const settings = Object.entries(b.settings || {});
+    const usual = new Set(b.defaults || []);
+    const heads = [{ text: "setting" }, { text: "value", t: true }];
+    const changed = settings.filter(([name]) => !usual.has(name));
+    if (changed.length)
+        s.append(table(`Settings of the server${usual.size
+            ? ", without its defaults" : ""}`, heads, changed));
+    if (usual.size)
+        s.append(h("details", null, h("summary", null,
+            `${plural(usual.size, "setting")} with default values`),
+        table("Settings with default values", heads,
+            settings.filter(([name]) => usual.has(name)))));
+}
+
 function configurationSection(main, run) {
     const d = run.doc, host = d.host || {}, box = host.container || {};
-    const s = section(main, "configuration", "Configuration");
+    const s = section(main, "configuration", "How this was measured");
     const all = d.options || [];
     const set = all.filter(o => o.source !== "default");
     const rest = all.filter(o => o.source === "default");
@@ -876,16 +903,25 @@ function configurationSection(main, run) {
         { text: "source" }];
     const row = o => [o.name, o.value, [o.source, o.origin].filter(Boolean)
         .join(" ")];
+    s.append(h("p", { class: "command" }, h("code", null, commandLine(d))));
     if (set.length)
         s.append(table("Options that were set", heads, set.map(row)));
     if (rest.length)
         s.append(h("details", null, h("summary", null,
             `${plural(rest.length, "option")} with default values`),
         table("Options with default values", heads, rest.map(row))));
+    if ((d.scripts || []).length)
+        s.append(h("details", null, h("summary", null,
+            plural(d.scripts.length, "script file")),
+        table("Files with the code of the workload", [{ text: "file" },
+            { text: "SHA-256", t: true }],
+        d.scripts.map(f => [f.file, f.sha256]))));
     s.append(h("h3", null, "Client"), pairs([["host", host.name],
         ["processor", host.cpu], ["processors", host.processors],
         ["memory", host.memory_bytes ? bytes(host.memory_bytes) : null],
-        ["kernel", host.kernel],
+        ["kernel", host.kernel], ["clock source", host.clock],
+        ["frequency", [host.governor, host.frequency_driver].filter(Boolean)
+            .join(", ")],
         ["container", [box.cpus ? `${box.cpus} processors` : "",
             box.memory_bytes ? bytes(box.memory_bytes) : ""]
             .filter(Boolean).join(", ")],
@@ -896,9 +932,12 @@ function configurationSection(main, run) {
                 ["address", b.address], ["statements", b.bypass === undefined
                     ? null : b.bypass ? "sent without the client library"
                         : "sent by the client library"]]));
-        const settings = Object.entries(b.settings || {});
-        if (settings.length)
-            s.append(table("Settings of the server", [{ text: "setting" },
-                { text: "value", t: true }], settings));
+        settingsTables(s, b);
     }
+    if ((d.data || []).length)
+        s.append(table("Data that was used, after the run", [{ text: "table" },
+            { text: "rows", n: true }, { text: "size", n: true }],
+        d.data.map(t => [t.table || "database",
+            t.rows === null ? MISSING : value(t.rows, whole(t.rows)),
+            t.bytes === null ? MISSING : value(t.bytes, bytes(t.bytes))])));
 }
