@@ -231,6 +231,32 @@ bool sb__codes_all_files(struct sb__codes *c,
     return true;
 }
 
+void sb__codes_note(struct sb__codes *c, const char *path, const char *sha256)
+{
+    struct sb__code *code, *other;
+
+    code = calloc(1, sizeof(*code));
+    if (!code)
+        return;
+    code->key = strdup(path);
+    code->mtime.tv_nsec = -1; // lookup() finds no file and no text
+    snprintf(code->sha256, sizeof(code->sha256), "%s", sha256);
+    pthread_mutex_lock(&c->lock);
+    for (other = c->first; other && code->key; other = other->next) {
+        if (strcmp(other->key, path) == 0 && strcmp(other->sha256, sha256) == 0)
+            break;
+    }
+    if (code->key && !other) {
+        code->next = c->first;
+        c->first = code;
+        code = NULL;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (code)
+        free(code->key);
+    free(code);
+}
+
 void sb__codes_each_file(struct sb__codes *c,
     void (*visit)(void *arg, const char *path, const char *sha256), void *arg)
 {

@@ -87,8 +87,9 @@ const char *sb_script_hidden(const struct sb_script *s);
 // sb_script_load().
 bool sb_script_blocks(struct sb_script *s, char *what, size_t size);
 bool sb_script_from_stdin(const struct sb_script *s);
-// Visits the files with Lua code that were loaded so far, the script first:
-// their paths and the SHA-256 of what was loaded. Any thread.
+// Visits the files that were loaded so far, with Lua code or read by
+// sysbench.read_file(), the script first: their paths and the SHA-256 of what
+// was loaded. Any thread.
 void sb_script_each_file(struct sb_script *s,
     void (*visit)(void *arg, const char *path, const char *sha256), void *arg);
 

@@ -73,7 +73,10 @@ int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name);
 // Pushes the paths of the files that were parsed; returns their number. Before
 // users have states.
 int sb__codes_push_files(struct sb__codes *c, lua_State *L);
-// Visits them in the order in which they were loaded. Any thread.
+// Adds a file that a script has read, and that is not Lua code, to those that
+// are visited. Any thread.
+void sb__codes_note(struct sb__codes *c, const char *path, const char *sha256);
+// Visits them and those, in the order in which they were loaded. Any thread.
 void sb__codes_each_file(struct sb__codes *c,
     void (*visit)(void *arg, const char *path, const char *sha256), void *arg);
 // Whether is() returns true for all of them.

@@ -7,12 +7,16 @@
 #include <luajit.h>
 
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/sha256.h"
+#include "kit/buf.h"
 #include "kit/limits.h"
 #include "kit/locale.h"
 #include "loop/fiber.h"
@@ -191,6 +195,51 @@ static int api_loader(lua_State *L)
     return 1;
 }
 
+static int read_whole(const char *path, struct sb_buf *b)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), number = fd < 0 ? errno : 0;
+    ssize_t n = 1;
+
+    while (number == 0 && n > 0) {
+        if (sb_buf_grow(b, 4096))
+            number = ENOMEM;
+        else if ((n = read(fd, b->data + b->len, 4096)) > 0)
+            b->len += (size_t)n;
+        else if (n < 0 && errno == EINTR)
+            n = 1;
+        else if (n < 0)
+            number = errno;
+    }
+    if (fd >= 0)
+        close(fd);
+    return number;
+}
+
+// read_file(path): the content, or nil and why it cannot be read. Result files
+// name the file.
+static int api_read_file(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    char sha256[SB_SHA256_TEXT];
+    struct sb_buf b = { 0 };
+    struct sb_sha256 sum;
+    int number = read_whole(path, &b);
+
+    if (number) {
+        sb_buf_done(&b);
+        lua_pushnil(L);
+        lua_pushfstring(L, "%s: %s", path, strerror(number));
+        return 2;
+    }
+    sb_sha256_init(&sum);
+    sb_sha256_add(&sum, b.data, b.len);
+    sb_sha256_text(&sum, sha256);
+    sb__codes_note(&self(L)->script->codes, path, sha256);
+    lua_pushlstring(L, b.data, b.len);
+    sb_buf_done(&b);
+    return 1;
+}
+
 static void add_function(
     lua_State *L, struct sb__vm *vm, const char *name, lua_CFunction f)
 {
@@ -326,6 +375,7 @@ static int api_more(lua_State *L)
         { "idle_option", api_idle_option },
         { "notice", api_notice },
         { "options", api_options },
+        { "read_file", api_read_file },
         { "warning", api_warning },
         { "warmed", api_warmed },
         { "watch_lines", api_watch_lines },

@@ -49,7 +49,8 @@ local reports = { report_csv = 1, report_json = 1, report_default = 1 }
 -- Fields that are read from the private table on first use, because a script
 -- may have options with the names of the program's options of ranks.
 local private = {
-   version = 1, warning = 1, max_open_files = 1, rank = 1, ranks = 1
+   version = 1, warning = 1, read_file = 1, max_open_files = 1, rank = 1,
+   ranks = 1
 }
 
 local function watched(name, module)

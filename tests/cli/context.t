@@ -44,6 +44,7 @@ How users were run: what the run had, not what was asked for.
 How a run was measured, for those who want to judge or repeat it. The command line is as
 a shell reads it.
 
+  $ unset SYSBENCH_REPORT_COSTS
   $ lite="--db-driver=sqlite --sqlite-db=my.db"
   $ sysbench oltp_point_select $lite --table-size=100 prepare >/dev/null
   $ echo 'table-size=100' >sysbench.cnf

@@ -110,6 +110,18 @@ A script counts by its contents, with the modules that it loads.
   [4]
   $ cd ..
 
+Also files that a script reads by sysbench.read_file(), as sql_file does.
+
+  $ echo '-- @event one
+  > SELECT 1;' >one.sql
+  $ sysbench sql_file --file=one.sql --db-driver=sqlite --time=0 --events=5 \
+  >     $quiet=file.json run
+  $ sysbench rerun file.json --report=none >/dev/null
+  [4]
+  $ echo 'SELECT 2;' >>one.sql
+  $ sysbench rerun file.json --report=none 2>&1 | cut -d: -f1
+  one.sql has changed since the run in file.json
+
 Files do not have passwords.
 
   $ cp elsewhere/* .

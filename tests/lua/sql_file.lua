@@ -264,17 +264,11 @@ local function check_file(file, refuse)
    end
 end
 
--- Returns the content of a file. A folder can be opened, but not read.
+-- Returns the content of a file.
 local function read_all(path)
-   local input, why = io.open(path)
-   if not input then
-      error("--file: " .. why, 0)
-   end
-   local text
-   text, why = input:read("*a")
-   input:close()
+   local text, why = sysbench.read_file(path)
    if not text then
-      error("--file: " .. path .. ": " .. why, 0)
+      error("--file: " .. why, 0)
    end
    return text
 end

@@ -179,6 +179,20 @@ function event() return true end
           "and in those of other commands")
 end
 
+local function files()
+   local file = io.open("long.txt", "w")
+   file:write(("0123456789"):rep(1000))
+   file:close()
+   io.open("empty.txt", "w"):close()
+   local out = tap.with([[
+print(sysbench.read_file("long.txt") == ("0123456789"):rep(1000))
+print(sysbench.read_file("empty.txt") == "")
+print(sysbench.read_file("missing.txt"))
+print(sysbench.read_file("/"))]])
+   tap.is(out, "true\ntrue\nnil\tmissing.txt: No such file or directory\n" ..
+             "nil\t/: Is a directory\n", "read_file()")
+end
+
 local function api_table()
    local out = tap.with([[
 print(sysbench.version:match("^%d+%.%d+") ~= nil,
@@ -270,6 +284,7 @@ function event()
       commands()
       states()
       finding()
+      files()
       api_table()
       warnings()
       check_hook()

@@ -834,20 +834,15 @@ local parsed = {}
 -- Reads the grammar of the options.
 function M.read(opt, dialect)
    local path = opt.grammar
-   local input, why = io.open(path)
-   if not input and not path:find("/", 1, true) then
+   local text, why = sysbench.read_file(path)
+   if not text and not path:find("/", 1, true) then
       -- The folder of the examples is beside that of this file.
       local folder = debug.getinfo(1, "S").source:match("^@(.*/)sb/[^/]*$")
-      input = folder and (io.open(folder .. "grammar/" .. path) or
-         io.open(folder .. "grammar/" .. path .. ".yy"))
+      text = folder and (sysbench.read_file(folder .. "grammar/" .. path) or
+         sysbench.read_file(folder .. "grammar/" .. path .. ".yy"))
    end
-   if not input then
-      error("--grammar: " .. why, 0)
-   end
-   local text = input:read("*a")
-   input:close()
    if not text then
-      error(string.format("--grammar: %s cannot be read", path), 0)
+      error("--grammar: " .. why, 0)
    end
    local key = table.concat({path, dialect, opt.start, text}, "\0")
    parsed[key] = parsed[key] or M.parse(text, path, dialect, opt.start)
