@@ -21,6 +21,7 @@
 #include "out/progress.h"
 #include "out/reporter.h"
 #include "out/text.h"
+#include "out/waits.h"
 #include "run/beside.h"
 #include "ranks/place.h"
 #include "run/mix_user.h"
@@ -348,6 +349,9 @@ struct sb__app_server {
     struct sb_inspection *inspection;  // after the run
     struct sb_data_fact *data;         // facts.data
     unsigned ninspections;
+    struct sb_server_waits *waits; // after the run
+    struct sb_waits_facts *shown;  // facts.waits
+    unsigned nwaits;
 };
 
 // A run as its listeners see it.
@@ -449,7 +453,7 @@ struct sb_database_facts sb__app_database_facts(
 void sb__app_server_data(struct sb__listening *t);
 // app/observe.c. Stops the sampler, also of a run without a final report, and
 // takes its facts.
-void sb__app_server_stop(struct sb__listening *t);
+void sb__app_server_stop(struct sb__listening *t, const struct sb_report *r);
 void sb__app_server_done(struct sb__listening *t);
 // app/validity.c. Whether the figures of the run are checked.
 bool sb__app_validity_wanted(const struct sb_app *a);

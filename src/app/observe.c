@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/procstat.h"
+#include "db/texts.h"
 #include "kit/array.h"
 
 // Samples how busy this process and its machine are, for result files and for
@@ -185,6 +186,9 @@ static void look_first(struct sb__listening *t)
 {
     unsigned parts = inspected_parts(t->a);
 
+    // What sessions wait for is told by operation.
+    if (t->a->sampler_opts.waits)
+        sb_drivers_keep_texts(t->a->drivers);
     if (parts)
         sb_inspect_first(t->a->drivers, parts, &t->server.first);
 }
@@ -205,7 +209,8 @@ static void start_server(struct sb__listening *t)
 
     // Result files name the server also without its counters.
     if (!sb_sampler_samples(setup.opts, setup.wanted) && !shows_facts(a) &&
-        !*setup.opts->pid && !setup.inspects && !debugging())
+        !*setup.opts->pid && !setup.opts->waits && !setup.inspects &&
+        !debugging())
         return;
     assert(!t->server.sampler);
     t->server.sampler = sb_sampler_start(&setup, &err);
@@ -241,6 +246,12 @@ static void take_value(
         sb_series_set(row, "server", v->name, "value", v->unit, v->value);
     if (debugging())
         log_value(index, v);
+}
+
+// row: a struct sb_series.
+static void take_sessions(void *row, const char *name, double sessions)
+{
+    sb_series_set(row, "waits", name, "value", "sessions", sessions);
 }
 
 // Facts about servers ---------------------------------------------------------
@@ -344,6 +355,8 @@ static void add_server(
         take_facts(t);
     sb_sampler_interval(
         t->server.sampler, sb_clock_monotonic(), take_value, row);
+    if (row)
+        sb_sampler_waits_interval(t->server.sampler, take_sessions, row);
 }
 
 static void log_server(void *arg, const struct sb_server_facts *f)
@@ -387,7 +400,53 @@ static void add_inspection(void *arg, const struct sb_inspection *i)
     sb_inspection_done(&one);
 }
 
-void sb__app_server_stop(struct sb__listening *t)
+static void add_waits(void *arg, const struct sb_server_waits *w)
+{
+    struct sb__listening *t = arg;
+    struct sb_server_waits one = *w;
+    struct sb_server_waits *more = sb_array_least(t->server.waits,
+        &t->server.nwaits, t->server.nwaits + 1, sizeof(*more));
+
+    if (more) {
+        t->server.waits = more;
+        more[t->server.nwaits - 1] = one;
+        return;
+    }
+    sb_server_waits_done(&one);
+}
+
+// end: of the measured part.
+static void take_waits(
+    struct sb__listening *t, struct sb_sampler *sampler, uint64_t end)
+{
+    struct sb_facts *f = &t->a->facts;
+
+    sb_sampler_waits(sampler, end, add_waits, t);
+    if (t->server.nwaits == 0 && !t->a->leave)
+        sb_log(SB_LOG_WARNING, "--server-waits: no server was used");
+    t->server.shown = calloc(t->server.nwaits + 1, sizeof(*t->server.shown));
+    if (!t->server.shown)
+        return;
+    for (unsigned i = 0; i < t->server.nwaits; i++) {
+        const struct sb_server_waits *w = &t->server.waits[i];
+
+        t->server.shown[i] = (struct sb_waits_facts){ .address = w->address,
+            .note = w->note,
+            .why = w->why,
+            .figures = &w->figures };
+    }
+    f->waits = t->server.shown;
+    f->nwaits = t->server.nwaits;
+}
+
+static void print_waits(struct sb__listening *t, const struct sb_report *r)
+{
+    (void)r;
+    for (unsigned i = 0; i < t->a->facts.nwaits && !sb__app_quiet(t->a); i++)
+        sb_waits_text(&t->a->facts.waits[i], t->a->facts.nwaits > 1, stdout);
+}
+
+void sb__app_server_stop(struct sb__listening *t, const struct sb_report *r)
 {
     struct sb_sampler *sampler = t->server.sampler;
     struct sb_app *a = t->a;
@@ -406,6 +465,8 @@ void sb__app_server_stop(struct sb__listening *t)
         sb_sampler_totals(sampler, add_total, t);
     sb_sampler_inspections(sampler, add_inspection, t);
     sb__app_server_data(t);
+    if (a->sampler_opts.waits && r)
+        take_waits(t, sampler, r->start_ns + (uint64_t)(r->total_s * 1e9));
     if (debugging())
         sb_sampler_servers(sampler, log_server, NULL);
     if (shows_facts(a))
@@ -416,8 +477,7 @@ void sb__app_server_stop(struct sb__listening *t)
 
 static void complete_server(struct sb__listening *t, const struct sb_report *r)
 {
-    (void)r;
-    sb__app_server_stop(t);
+    sb__app_server_stop(t, r);
 }
 
 void sb__app_server_done(struct sb__listening *t)
@@ -430,6 +490,15 @@ void sb__app_server_done(struct sb__listening *t)
     t->server.data = NULL;
     f->data = NULL;
     f->ndata = 0;
+    for (unsigned i = 0; i < t->server.nwaits; i++)
+        sb_server_waits_done(&t->server.waits[i]);
+    free(t->server.waits);
+    free(t->server.shown);
+    t->server.waits = NULL;
+    t->server.shown = NULL;
+    t->server.nwaits = 0;
+    f->waits = NULL;
+    f->nwaits = 0;
     for (unsigned i = 0; i < t->server.ninspections; i++)
         sb_inspection_done(&t->server.inspection[i]);
     free(t->server.inspection);
@@ -453,4 +522,5 @@ const struct sb__app_listener sb__app_server_listener = {
     .measured = rebase_server,
     .row = add_server,
     .complete = complete_server,
+    .after = print_waits,
 };

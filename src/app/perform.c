@@ -174,7 +174,7 @@ static int run_workload(struct sb_app *a, struct sb_workload *w)
     } else {
         sb__app_listen(&t, &l);
         sb_run(w, &a->run, &a->random, &l, &res);
-        sb__app_server_stop(&t);
+        sb__app_server_stop(&t, NULL);
         sb__app_context(&t);
         status = exit_status(a, &res);
         status = sb__app_beside_end(&t, status ? status : t.status);

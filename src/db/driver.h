@@ -477,6 +477,30 @@ enum sb_setting_state {
     SB_SETTING_CHANGED,
 };
 
+// A session of the server that is not idle: it executes a statement, or waits
+// in a transaction for its client. Texts are valid during the call.
+struct sb_activity {
+    uint64_t session; // as sb_info_ops.session returns it; 0: unknown
+    // Whether it waits, and for what: names of the server. Classes that all
+    // have: "CPU" (no wait is known), "Lock", "IO", "Client".
+    const char *wait_class;
+    const char *event; // "" if the server does not say more
+    // The statement, which may be cut; of a driver without SQL, the name of the
+    // command. "": unknown; NULL: none is executed.
+    const char *text;
+    size_t len; // of text, which is NUL-terminated
+};
+
+// Takes a sample of the sessions. The core implements it.
+struct sb_activity_sink {
+    void *arg;
+    // 0, or an SB_E* that ends the visits and is returned.
+    int (*session)(void *arg, const struct sb_activity *a);
+    // Says what all samples of this server lack, or which sessions they have,
+    // as a sentence without its full stop. May be repeated.
+    void (*note)(void *arg, const char *text);
+};
+
 struct sb_info_ops {
     // Writes one line about the server, such as "SQLite 3.40.1, journal mode
     // wal"; returns the length as snprintf() does. An open result stays open.
@@ -516,6 +540,16 @@ struct sb_info_ops {
     // Optional. 0 or SB_E*; SB_EQUERY: this statement cannot be explained.
     int (*explain)(struct sb_conn *conn, const struct sb_statement *s,
         const struct sb_plan_sink *to, struct sb_err *err);
+    // Passes the sessions that are not idle to the sink: those that belong to
+    // this program, as far as the server can tell them from others, without
+    // this one. Called ten times per second, on a connection of its own without
+    // a transaction. Optional. 0 or SB_E*; SB_EUNSUPPORTED: the server cannot
+    // say this, or not to this user.
+    int (*activity)(struct sb_conn *conn, const struct sb_activity_sink *to,
+        struct sb_err *err);
+    // Returns the number by which the server identifies the session of this
+    // connection, 0 if unknown. Required with activity().
+    uint64_t (*session)(const struct sb_conn *conn);
     // The counters that are shown if the user selects none: patterns as in
     // fnmatch(), separated by commas, in any case of letters. NULL: all.
     const char *counters_default;

@@ -186,6 +186,8 @@ static const char *bulk_problem(const struct sb_driver *d)
                "operations";
     if (d->info && (!d->info->server || !d->info->client))
         return "the information operations server and client are required";
+    if (d->info && d->info->activity && !d->info->session)
+        return "the operation activity requires session";
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -114,6 +115,7 @@ struct sb__probe {
     struct sb_driver_env *env; // own_env, or that of the instance
     struct sb_conn *conn;
     bool open;
+    _Atomic uint64_t session;
     pthread_mutex_t lock; // protects what follows
     bool cancelable;
 };
@@ -309,6 +311,9 @@ int sb__probe_connect(struct sb__probe *p, struct sb_err *err)
     p->open = rc == 0;
     if (rc)
         p->drv->generic->disconnect(p->conn);
+    else if (p->drv->info && p->drv->info->session)
+        atomic_store_explicit(
+            &p->session, p->drv->info->session(p->conn), memory_order_relaxed);
     return rc;
 }
 
@@ -318,6 +323,7 @@ void sb__probe_disconnect(struct sb__probe *p)
         return;
     set_cancelable(p, false);
     p->open = false;
+    atomic_store_explicit(&p->session, 0, memory_order_relaxed);
     p->drv->generic->disconnect(p->conn);
 }
 
@@ -395,6 +401,24 @@ int sb__probe_begin(struct sb__probe *p, struct sb_err *err)
 {
     assert(p->open);
     return sb__session_begin(p->inst->db, p->conn, err);
+}
+
+int sb__probe_activity(
+    struct sb__probe *p, const struct sb_activity_sink *to, struct sb_err *err)
+{
+    const struct sb_info_ops *ops = p->drv->info;
+
+    assert(p->open);
+    if (!ops || !ops->activity)
+        return sb_err_set(err, SB_EUNSUPPORTED,
+            "the %s driver cannot sample the sessions of a server",
+            p->drv->name);
+    return ops->activity(p->conn, to, err);
+}
+
+uint64_t sb__probe_session(struct sb__probe *p)
+{
+    return atomic_load_explicit(&p->session, memory_order_relaxed);
 }
 
 int sb__probe_ping(struct sb__probe *p, struct sb_err *err)

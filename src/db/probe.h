@@ -63,6 +63,11 @@ int sb__probe_counters(
 
 // As sb_info_ops.ping; SB_EUNSUPPORTED if the driver has none.
 int sb__probe_ping(struct sb__probe *p, struct sb_err *err);
+// As sb_info_ops.activity; SB_EUNSUPPORTED if the driver has none.
+int sb__probe_activity(
+    struct sb__probe *p, const struct sb_activity_sink *to, struct sb_err *err);
+// As sb_info_ops.session; 0 also if it is not connected. Any thread.
+uint64_t sb__probe_session(struct sb__probe *p);
 // As sb_info_ops.inspect; 0 without a call if the driver has no answers.
 int sb__probe_inspect(
     struct sb__probe *p, const struct sb_inspect_sink *to, struct sb_err *err);

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "db/probe.h"
 #include "db/sampler_private.h"
+#include "db/texts.h"
 #include "kit/locale.h"
 
 static const struct sb_opt sampler_opts[] = {
@@ -36,6 +37,13 @@ static const struct sb_opt sampler_opts[] = {
         .help = "id of the server's process on this machine, whose processor "
                 "time, memory and disk I/O are sampled with those of its "
                 "children; auto: the process that listens at the address" },
+    { .name = "server-waits",
+        .type = SB_OPT_BOOL,
+        .offset = offsetof(struct sb_sampler_opts, waits),
+        .def = "off",
+        .flags = SB_OPT_YIELDS,
+        .help = "look ten times per second at what the sessions of the server "
+                "wait for, and report it by class of waits and by operation" },
     { 0 },
 };
 
@@ -616,6 +624,176 @@ void *sb__sampler_target_main(void *arg)
     return NULL;
 }
 
+// Waits -----------------------------------------------------------------------
+
+// From the end of a sample to the next one: MySQL's list of transactions is not
+// renewed for 0.1 s after it was read.
+#define WAITS_PAUSE_NS UINT64_C(101000000)
+// After a failure.
+#define WAITS_RETRY_NS UINT64_C(1000000000)
+
+#define BETWEEN "(between statements)"
+#define UNKNOWN "(unknown)"
+
+// Whether the session is one of the sampler.
+static bool is_own(struct sb_sampler *s, uint64_t session)
+{
+    bool own = false;
+
+    if (session == 0)
+        return false;
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->ntargets && !own; i++) {
+        const struct sb__sampler_target *t = s->target[i];
+
+        own = sb__probe_session(t->probe) == session ||
+              (t->waits.probe && sb__probe_session(t->waits.probe) == session);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return own;
+}
+
+// The operation that a session executes.
+static const char *operation_of(
+    struct sb__sampler_target *t, const struct sb_activity *a)
+{
+    const struct sb_driver *drv = sb__probe_driver(t->waits.probe);
+    const char *found;
+
+    if (!a->text)
+        return BETWEEN;
+    if (drv->caps & SB_CAP_NO_SQL)
+        return a->len > 0 ? a->text : UNKNOWN;
+    found = a->len > 0 ? sb_drivers_operation(
+                             t->s->setup.drivers, drv->name, a->text, a->len)
+                       : NULL;
+    return found ? found : UNKNOWN;
+}
+
+static int waits_session(void *arg, const struct sb_activity *a)
+{
+    struct sb__sampler_target *t = arg;
+
+    if (is_own(t->s, a->session))
+        return 0;
+    const char *operation = operation_of(t, a);
+
+    pthread_mutex_lock(&t->s->lock);
+    sb_waits_seen(t->waits.samples, a->wait_class, a->event, operation);
+    pthread_mutex_unlock(&t->s->lock);
+    return 0;
+}
+
+static void waits_note(void *arg, const char *text)
+{
+    struct sb__sampler_target *t = arg;
+    size_t used = strlen(t->waits.note);
+
+    pthread_mutex_lock(&t->s->lock);
+    if (!strstr(t->waits.note, text))
+        snprintf(t->waits.note + used, sizeof(t->waits.note) - used, "%s%s",
+            used ? "; " : "", text);
+    pthread_mutex_unlock(&t->s->lock);
+}
+
+// The first sample of the measured part restarts the count.
+static void waits_sampled(struct sb__sampler_target *t, uint64_t at)
+{
+    struct sb_sampler *s = t->s;
+
+    pthread_mutex_lock(&s->lock);
+    if (at >= s->measured_at && t->waits.since != s->measured_at) {
+        t->waits.since = s->measured_at;
+        sb_waits_restart(t->waits.samples, s->measured_at);
+    }
+    sb_waits_end(t->waits.samples, at);
+    t->waits.why[0] = '\0';
+    pthread_mutex_unlock(&s->lock);
+}
+
+// The first failure is logged. Later ones are expected: the server may be
+// restarted during the run.
+static void waits_failed(struct sb__sampler_target *t, const struct sb_err *err)
+{
+    bool first = !t->waits.warned;
+
+    sb__probe_disconnect(t->waits.probe);
+    if (sb__sampler_stopped(t->s))
+        return;
+    t->waits.warned = true;
+    pthread_mutex_lock(&t->s->lock);
+    sb_waits_drop(t->waits.samples);
+    snprintf(t->waits.why, sizeof(t->waits.why), "%.190s", err->msg);
+    pthread_mutex_unlock(&t->s->lock);
+    if (first)
+        sb_log(SB_LOG_WARNING, "--server-waits: %s", err->msg);
+}
+
+// Returns 0 or SB_E*.
+static int sample_waits(struct sb__sampler_target *t)
+{
+    const struct sb_activity_sink sink = {
+        .arg = t, .session = waits_session, .note = waits_note
+    };
+    struct sb_err err = { 0 };
+    uint64_t begin;
+    int rc = 0;
+
+    if (!sb__probe_connected(t->waits.probe))
+        rc = sb__probe_connect(t->waits.probe, &err);
+    pthread_mutex_lock(&t->s->lock);
+    sb_waits_begin(t->waits.samples);
+    pthread_mutex_unlock(&t->s->lock);
+    begin = sb_clock_monotonic();
+    if (rc == 0)
+        rc = sb__probe_activity(t->waits.probe, &sink, &err);
+    if (rc == 0)
+        waits_sampled(t, begin + (sb_clock_monotonic() - begin) / 2);
+    else
+        waits_failed(t, &err);
+    return rc;
+}
+
+// Returns false if the sampler is stopped.
+static bool wait_for_turn(struct sb_sampler *s, uint64_t ns)
+{
+    uint64_t until = sb_clock_monotonic() + ns;
+
+    pthread_mutex_lock(&s->lock);
+    while (!s->stop && sb_clock_monotonic() < until)
+        sb__sampler_wait_until(s, until);
+    bool go = !s->stop;
+    pthread_mutex_unlock(&s->lock);
+    return go;
+}
+
+// Waits until it is known whether another target has the same sessions.
+static bool has_own_sessions(struct sb__sampler_target *t)
+{
+    pthread_mutex_lock(&t->s->lock);
+    while (!t->s->stop && !t->tried)
+        pthread_cond_wait(&t->s->changed, &t->s->lock);
+    bool own = !t->same && !t->s->stop;
+    pthread_mutex_unlock(&t->s->lock);
+    return own;
+}
+
+static void *waits_main(void *arg)
+{
+    struct sb__sampler_target *t = arg;
+    int rc = 0;
+
+    sb_locale_keep();
+    if (has_own_sessions(t))
+        do {
+            rc = sample_waits(t);
+        } while (rc != SB_EUNSUPPORTED &&
+                 wait_for_turn(t->s, rc ? WAITS_RETRY_NS : WAITS_PAUSE_NS));
+    sb__probe_disconnect(t->waits.probe);
+    sb__sampler_thread_ends(t->s);
+    return NULL;
+}
+
 // The minimum time between two samples. With shorter intervals, some get no
 // values.
 #define PERIOD_MIN_NS UINT64_C(100000000)
@@ -630,6 +808,8 @@ void *sb__sampler_target_main(void *arg)
 static void target_free(struct sb__sampler_target *t)
 {
     sb__probe_free(t->probe);
+    sb__probe_free(t->waits.probe);
+    sb_waits_free(t->waits.samples);
     sb_inspected_done(&t->before);
     sb_inspected_done(&t->after);
     sb_plans_done(&t->plans_before);
@@ -664,6 +844,37 @@ static void take_first_look(struct sb_sampler *s, struct sb__sampler_target *t,
     first->seen = (struct sb_inspected){ 0 };
 }
 
+// What --server-waits needs of a server.
+static void make_waits(
+    struct sb__sampler_target *t, struct sb__inst *inst, uint64_t number)
+{
+    struct sb_err err = { 0 };
+
+    if (!t->s->setup.opts->waits)
+        return;
+    t->waits.samples = sb_waits_new();
+    t->waits.probe = sb__probe_new(inst, number, &err);
+    if (t->waits.samples && t->waits.probe)
+        return;
+    sb_log(SB_LOG_WARNING, "--server-waits: %s",
+        t->waits.probe ? "out of memory" : err.msg);
+    sb__probe_free(t->waits.probe);
+    sb_waits_free(t->waits.samples);
+    t->waits.probe = NULL;
+    t->waits.samples = NULL;
+}
+
+static void start_waits(struct sb__sampler_target *t)
+{
+    if (!t->waits.probe)
+        return;
+    bool started = start_thread(t->s, &t->waits.thread, waits_main, t) == 0;
+
+    pthread_mutex_lock(&t->s->lock);
+    t->waits.has_thread = started;
+    pthread_mutex_unlock(&t->s->lock);
+}
+
 static void add_target(
     struct sb_sampler *s, struct sb__inst *inst, uint64_t number)
 {
@@ -682,6 +893,7 @@ static void add_target(
     }
     sb__probe_client(t->probe, &t->facts);
     take_first_look(s, t, inst, number);
+    make_waits(t, inst, number);
     pthread_mutex_lock(&s->lock);
     assert(s->ntargets < TARGETS_MAX);
     s->target[s->ntargets++] = t;
@@ -692,6 +904,7 @@ static void add_target(
     pthread_mutex_unlock(&s->lock);
     if (!started)
         sampler_tried(t);
+    start_waits(t);
 }
 
 static void find_insts(struct sb_sampler *s)
@@ -979,6 +1192,68 @@ void sb_inspection_done(struct sb_inspection *i)
     sb_plans_done(&i->plans_after);
 }
 
+struct waits_visit {
+    const struct sb__sampler_target *t;
+    void (*visit)(void *arg, const char *name, double sessions);
+    void *arg;
+};
+
+static void visit_class(void *arg, const char *wait_class, double sessions)
+{
+    const struct waits_visit *v = arg;
+    char name[sizeof(v->t->suffix) + 96];
+
+    snprintf(name, sizeof(name), "%s%s", wait_class, v->t->suffix);
+    v->visit(v->arg, name, sessions);
+}
+
+void sb_sampler_waits_interval(struct sb_sampler *s,
+    void (*visit)(void *arg, const char *name, double sessions), void *arg)
+{
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->ntargets; i++) {
+        const struct waits_visit v = { s->target[i], visit, arg };
+
+        if (s->target[i]->waits.samples)
+            sb_waits_interval(
+                s->target[i]->waits.samples, visit_class, (void *)&v);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sb_server_waits_done(struct sb_server_waits *w)
+{
+    sb_waits_figures_done(&w->figures);
+    sb_waits_free(w->samples);
+    *w = (struct sb_server_waits){ 0 };
+}
+
+void sb_sampler_waits(struct sb_sampler *s, uint64_t end,
+    void (*visit)(void *arg, const struct sb_server_waits *w), void *arg)
+{
+    // A thread that could not be ended may still take a sample.
+    for (size_t i = 0; s->joined && i < s->ntargets; i++) {
+        struct sb__sampler_target *t = s->target[i];
+        struct sb_server_waits one = { .samples = t->waits.samples };
+
+        if (!one.samples || t->same)
+            continue;
+        t->waits.samples = NULL;
+        snprintf(
+            one.address, sizeof(one.address), "%s", t->facts.server.address);
+        snprintf(one.note, sizeof(one.note), "%s", t->waits.note);
+        sb_waits_finish(one.samples, end);
+        if (!sb_waits_figures(one.samples, &one.figures))
+            snprintf(one.why, sizeof(one.why), "out of memory");
+        else if (one.figures.samples == 0)
+            snprintf(one.why, sizeof(one.why), "%s",
+                t->waits.why[0] ? t->waits.why
+                                : "the measured part was over before the first "
+                                  "sample");
+        visit(arg, &one);
+    }
+}
+
 // The lock is held.
 static bool all_tried(const struct sb_sampler *s)
 {
@@ -1010,8 +1285,11 @@ static bool wait_threads(struct sb_sampler *s, uint64_t until)
 // Not called with the lock, because it may take a while.
 static void cancel_all(struct sb_sampler *s, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sb__probe_cancel(s->target[i]->probe);
+        if (s->target[i]->waits.probe)
+            sb__probe_cancel(s->target[i]->waits.probe);
+    }
 }
 
 static void join_all(struct sb_sampler *s)
@@ -1020,6 +1298,8 @@ static void join_all(struct sb_sampler *s)
     for (size_t i = 0; i < s->ntargets; i++) {
         if (s->target[i]->has_thread)
             pthread_join(s->target[i]->thread, NULL);
+        if (s->target[i]->waits.has_thread)
+            pthread_join(s->target[i]->waits.thread, NULL);
     }
 }
 
@@ -1031,6 +1311,8 @@ static void detach_all(struct sb_sampler *s)
     for (size_t i = 0; i < s->ntargets; i++) {
         if (s->target[i]->has_thread)
             pthread_detach(s->target[i]->thread);
+        if (s->target[i]->waits.has_thread)
+            pthread_detach(s->target[i]->waits.thread);
     }
     pthread_mutex_unlock(&s->lock);
 }

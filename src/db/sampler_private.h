@@ -11,6 +11,7 @@
 #include "db/internal.h"
 #include "db/probe.h"
 #include "db/sampler.h"
+#include "measure/waits.h"
 
 #define TARGETS_MAX 32u
 #define MISSING_MAX 8u
@@ -50,6 +51,16 @@ struct sb__sampler_target {
     bool settled;
     unsigned base; // enum sb__counters_base, of the sample in progress
     struct sb__sampler_rebased rebased;
+    // --server-waits. The probe is used by its thread only, except to cancel,
+    // and the samples are protected by the lock.
+    struct {
+        struct sb__probe *probe; // NULL: not wanted
+        pthread_t thread;
+        bool has_thread, warned;
+        struct sb_waits *samples;
+        uint64_t since; // when the measured part began that they belong to
+        char note[400], why[200];
+    } waits;
     char missing[MISSING_MAX][64]; // sources that were reported
     unsigned nmissing;
 };

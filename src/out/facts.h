@@ -18,6 +18,7 @@ struct sb_beside_figures;
 struct sb_costs;
 struct sb_until;
 struct sb_validity;
+struct sb_waits_facts;
 
 struct sb_fact {
     const char *name, *value;
@@ -98,6 +99,8 @@ struct sb_facts {
     unsigned ntotals;
     const struct sb_plan_facts *plans; // known at the end only
     unsigned nplans;
+    const struct sb_waits_facts *waits; // --server-waits, at the end
+    unsigned nwaits;
     const struct sb_asserts *limits;        // --assert; may be NULL
     const struct sb_beside_figures *beside; // --beside, at the end; or NULL
     const struct sb_validity *validity;     // known at the end; or NULL

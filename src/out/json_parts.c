@@ -9,6 +9,7 @@
 #include "out/assert.h"
 #include "out/beside_figures.h"
 #include "out/division.h"
+#include "out/waits.h"
 
 // Latencies and counters: of a run, a stage, an operation ---------------------
 
@@ -648,6 +649,16 @@ static json_t *data(const struct sb_facts *f)
     return sb__json_complete(list, ok);
 }
 
+json_t *sb_json_waits(const struct sb_facts *f)
+{
+    json_t *list = json_array();
+    bool ok = true;
+
+    for (unsigned i = 0; i < f->nwaits; i++)
+        ok = sb__json_append(list, sb_waits_json(&f->waits[i])) && ok;
+    return sb__json_complete(list, ok);
+}
+
 // Members that not every run has.
 static bool optional_facts(json_t *o, const struct sb_facts *f)
 {
@@ -659,6 +670,8 @@ static bool optional_facts(json_t *o, const struct sb_facts *f)
         ok = sb__json_set(o, "server_totals", sb_json_server_totals(f)) && ok;
     if (f->nplans)
         ok = sb__json_set(o, "plans", sb_json_plans(f)) && ok;
+    if (f->nwaits)
+        ok = sb__json_set(o, "waits", sb_json_waits(f)) && ok;
     if (f->share && f->share->ranks > 1)
         ok = sb__json_set(o, "rank", rank_object(f->share)) && ok;
     if (f->beside)

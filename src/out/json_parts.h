@@ -28,6 +28,8 @@ json_t *sb_json_databases(const struct sb_facts *f);
 json_t *sb_json_server_totals(const struct sb_facts *f);
 // The plans of its operations: an array.
 json_t *sb_json_plans(const struct sb_facts *f);
+// What the sessions of the servers were waiting for: an array.
+json_t *sb_json_waits(const struct sb_facts *f);
 // What is known about a run before it starts: an object.
 json_t *sb_json_facts(const struct sb_facts *f);
 // The totals of a run: an object.

@@ -107,6 +107,8 @@ static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
                                   sb_json_server_totals(r->facts))) ||
         (r->facts->nplans &&
             json_object_set_new(last, "plans", sb_json_plans(r->facts))) ||
+        (r->facts->nwaits &&
+            json_object_set_new(last, "waits", sb_json_waits(r->facts))) ||
         (limits && limits->n &&
             json_object_set_new(last, "limits", sb_json_limits(limits))) ||
         (costs && sb_costs_known(costs) &&

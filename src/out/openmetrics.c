@@ -505,6 +505,8 @@ void sb_openmetrics_text(struct sb_buf *out, enum sb_openmetrics_format format,
     metrics(&w, r);
     group(&w, row, "server", "server_value",
         "Counters of the server in the last interval.");
+    group(&w, row, "waits", "server_sessions",
+        "Active sessions of the server by wait in the last interval.");
     group(&w, row, "client", "client_value",
         "How busy the client was in the last interval.");
     if (w.open)

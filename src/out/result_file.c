@@ -164,11 +164,15 @@ static const struct number {
     { "round", WHOLE },
     { "rss_bytes", WHOLE },
     { "safe", 0 },
+    { "samples", WHOLE },
     { "scale", ANY_SIZE },
     { "scheduled", WHOLE },
     { "seconds", 0 },
     { "service_ns", WHOLE | LIST | TIME },
+    { "sessions", 0 },
+    { "sessions_within", 0 },
     { "share", 0 },
+    { "share_within", 0 },
     { "signal", WHOLE },
     { "skipped", WHOLE },
     { "start", SIGNED },
@@ -1315,7 +1319,7 @@ static int read_columns(struct sb_result_run *r)
 static bool is_positive(const struct sb_result_column *c)
 {
     static const char *const groups[] = { "run", "operation", "metric",
-        "client" };
+        "client", "waits" };
 
     for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
         if (strcmp(c->group, groups[i]) == 0)

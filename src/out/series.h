@@ -15,7 +15,8 @@
 #define SB_COLUMNS_MAX 16384u
 
 struct sb_column {
-    const char *group;  // "run", "operation", "metric", "server", "client"
+    const char *group;  // "run", "operation", "metric", "server", "client",
+                        // "waits"
     char *name;         // of the operation, metric or counter; "" for "run"
     const char *figure; // "p95"
     const char *unit;   // "ms", "s", "" for counts; belongs to name

@@ -24,6 +24,7 @@
 #include "results/cmd.h"
 #include "results/differences.h"
 #include "results/sides.h"
+#include "results/waits.h"
 
 #define FIGURES_MAX 512u
 
@@ -677,6 +678,7 @@ static void compare_notes(const struct comparison *c, FILE *out)
     write_side_validity(&c->a, &c->checks_a, out);
     write_side_validity(&c->b, &c->checks_b, out);
     compare_work_note(c, out);
+    sb__compare_waits(&c->a, &c->b, out);
     if (overlap(&c->a, &c->b))
         fprintf(out, "A and B have a run in common.\n");
     if (r->drift_unknown && na == 1 && nb == 1)

@@ -404,7 +404,7 @@ static enum rule rule_of(const struct sb_result_column *c)
         "restarts", "reconnects", "reads", "writes", "others", "queue",
         "concurrency", "running", "scheduled", "count", "rows", "sum" };
 
-    if (strcmp(c->group, "server") == 0)
+    if (strcmp(c->group, "server") == 0 || strcmp(c->group, "waits") == 0)
         return FIRST; // they measured the same server
     // Processes may have run on one machine or on several.
     if (strcmp(c->group, "client") == 0)

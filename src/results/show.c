@@ -13,6 +13,7 @@
 #include "out/context.h"
 #include "out/costs.h"
 #include "out/facts.h"
+#include "out/waits.h"
 #include "results/cmd.h"
 #include "results/sweep_figures.h"
 
@@ -161,6 +162,33 @@ static void show_costs(const struct sb_result_run *run, double price, FILE *out)
     print_table(write_costs, &c, out);
 }
 
+static void write_waits(const void *waits, FILE *out)
+{
+    sb_waits_text(waits, false, out);
+}
+
+static void write_waits_of_several(const void *waits, FILE *out)
+{
+    sb_waits_text(waits, true, out);
+}
+
+// Prints what the sessions of the servers were waiting for, if it is known.
+static void show_waits(const struct sb_result_run *run, FILE *out)
+{
+    const json_t *list = json_object_get(run->json, "waits");
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        struct sb_waits_figures figures;
+        struct sb_waits_facts w;
+
+        if (sb_waits_read(json_array_get(list, i), &w, &figures))
+            print_table(json_array_size(list) > 1 ? write_waits_of_several
+                                                  : write_waits,
+                &w, out);
+        sb_waits_figures_done(&figures);
+    }
+}
+
 static void show_command(const json_t *member, FILE *out)
 {
     struct sb_beside_summary s;
@@ -269,6 +297,8 @@ static void print_run(const struct sb_cmd_args *args,
         text.own = (struct sb_text_own){ .data = block, .final = print_block };
     sb_text_final(&text, &run->report);
     sb_text_found(&text, &run->report);
+    if (o->verbosity >= SB_LOG_NOTICE)
+        show_waits(run, args->out);
     if (own->validity || o->report_validity == SB_TEXT_VALIDITY_ON)
         show_validity(run, args->out);
     if (o->report_costs == SB_TEXT_COSTS_ON || o->price > 0)

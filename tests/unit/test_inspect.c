@@ -14,7 +14,7 @@
 #define ANY_AGE  UINT64_C(600000000000)
 
 static const char *item[] = { "off" };
-static struct sb_sampler_opts opts = { { item, 1 }, "" };
+static struct sb_sampler_opts opts = { .stats = { item, 1 }, .pid = "" };
 static struct sb_db_opts db_opts = { .driver = "" };
 static struct sb_inspection got;
 static unsigned ngot;

@@ -12,7 +12,7 @@
 #define INTERVAL UINT64_C(20000000)
 
 static const char *item[2];
-static struct sb_sampler_opts opts = { { item, 0 }, "" };
+static struct sb_sampler_opts opts = { .stats = { item, 0 }, .pid = "" };
 static struct sb_sampler *s;
 static struct sb_server_value seen[8];
 static char names[4000], servers[4000];

@@ -526,6 +526,8 @@ const struct sb_info_ops sbmo_info_ops = {
     .counters = mo_counters,
     .ping = mo_ping,
     .inspect = mo_inspect,
+    .activity = sbmo_activity,
+    .session = sbmo_session,
     .counters_default =
         "opcounters.*,connections.current,connections.active,"
         "globalLock.currentQueue.total,globalLock.activeClients.total,"

@@ -346,6 +346,11 @@ char *sbmo_to_json(
 // arrays as JSON. False: no memory.
 bool sbmo_value_text(struct sb_buf *m, const struct sb_elem *e);
 
+// activity.c: activity() and session() of struct sb_info_ops.
+int sbmo_activity(struct sb_conn *conn, const struct sb_activity_sink *to,
+    struct sb_err *err);
+uint64_t sbmo_session(const struct sb_conn *conn);
+
 // bulk.c, info.c
 extern const struct sb_bulk_ops sbmo_bulk_ops;
 extern const struct sb_info_ops sbmo_info_ops;

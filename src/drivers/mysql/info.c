@@ -472,5 +472,7 @@ const struct sb_info_ops sbmy_info_ops = {
     .ping = my_ping,
     .inspect = sbmy_inspect,
     .explain = sbmy_explain,
+    .activity = sbmy_activity,
+    .session = sbmy_session,
     .counters_default = COUNTERS,
 };

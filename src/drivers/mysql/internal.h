@@ -253,6 +253,7 @@ struct sbmy_conn {
     size_t piped_bytes;      // their length
     enum sbmy_extent extent; // of the current text result
     char why[200];           // lost between two calls: error of the next call
+    int way;                 // how activity() asks; 0: not known yet
     bool has_lock;
     pthread_mutex_t lock; // guards the pointer bulk
     struct sbmy_bulk *bulk;
@@ -585,6 +586,11 @@ int sbmy_inspect(
 // explain.c: explain() of struct sb_info_ops.
 int sbmy_explain(struct sb_conn *conn, const struct sb_statement *s,
     const struct sb_plan_sink *to, struct sb_err *err);
+
+// activity.c: activity() and session() of struct sb_info_ops.
+int sbmy_activity(struct sb_conn *conn, const struct sb_activity_sink *to,
+    struct sb_err *err);
+uint64_t sbmy_session(const struct sb_conn *conn);
 
 // conn.c
 extern const struct sb_generic_ops sbmy_generic_ops;

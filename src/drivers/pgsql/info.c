@@ -382,6 +382,8 @@ const struct sb_info_ops pgsql_info_ops = {
     .ping = pg_ping,
     .inspect = pgsql_inspect,
     .explain = pgsql_explain,
+    .activity = pgsql_activity,
+    .session = pgsql_session,
     // PostgreSQL 15 and later: PGSTAT_MIN_INTERVAL. Before, a connection sent
     // what it had counted after half a second, and the file of the collector
     // was half a second old.

@@ -389,4 +389,9 @@ int pgsql_inspect(
 int pgsql_explain(struct sb_conn *conn, const struct sb_statement *s,
     const struct sb_plan_sink *to, struct sb_err *err);
 
+// activity.c: activity() and session() of struct sb_info_ops.
+int pgsql_activity(struct sb_conn *conn, const struct sb_activity_sink *to,
+    struct sb_err *err);
+uint64_t pgsql_session(const struct sb_conn *conn);
+
 #endif

@@ -281,6 +281,7 @@ static const struct sb_info_ops info_ops = {
     .describe = template_describe,
     .servers = NULL, // connections use one server
     .counters = template_counters,
+    // Also optional: ping, inspect, activity with session. See db/driver.h.
     .counters_default = "statements",
     .explain = NULL, // plans of statements are not known
 };

@@ -111,6 +111,7 @@ function build() {
     errorsSection(main, run);
     costsSection(main, run);
     serverSection(main, run);
+    waitsSection(main, run);
     clientSection(main, run);
     metricsSection(main, run);
     configurationSection(main, run);

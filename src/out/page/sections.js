@@ -811,6 +811,52 @@ function serverSection(main, run) {
     smallCharts(s, run, "server");
 }
 
+function waitsTable(w) {
+    const about = (v, within, digits, unit) => value(v, v.toFixed(digits) +
+        unit + (within === null ? "" : ` \u00b1${within.toFixed(digits)}`));
+    const row = (r, ...names) => [...names,
+        about(r.sessions, r.sessions_within, 2, ""),
+        about(100 * r.share, r.share_within === null ? null
+            : 100 * r.share_within, 1, " %")];
+    const of = (...keys) => (w.shares || []).filter(r =>
+        ["class", "event", "operation"].every(k =>
+            (r[k] !== undefined) === keys.includes(k)));
+    const figures = [{ text: "sessions", n: true }, { text: "share", n: true }];
+    return [table("By wait", [{ text: "wait" }, { text: "event", t: true },
+        ...figures], of("class").flatMap(c => [row(c, c.class, ""),
+        ...of("class", "event").filter(e => e.class === c.class && e.event)
+            .map(e => row(e, "", e.event))]), 50),
+    table("By operation", [{ text: "operation", t: true }, { text: "wait" },
+        ...figures], of("operation").flatMap(o => [row(o, o.operation, ""),
+        ...of("class", "operation").filter(c => c.operation === o.operation)
+            .map(c => row(c, "", c.class))]), 50)];
+}
+
+// What the sessions of the servers waited for.
+function waitsSection(main, run) {
+    const list = run.doc.waits || [], names = run.names("waits");
+    if (!list.length && !names.length)
+        return;
+    const s = section(main, "waits", "Waits of the server");
+    if (names.length && run.drawn)
+        s.append(new Chart({ id: "waits", title: "Active sessions by wait",
+            unit: "sessions", time: true, marks: true,
+            series: names.slice(0, MOST_RUNS).map((n, i) => line(n, i, run, r =>
+                r.column("waits", n, "value"))) }).figure);
+    for (const w of list) {
+        if (list.length > 1)
+            s.append(h("h3", null, w.address || ""));
+        if (w.why)
+            s.append(h("p", null, `Unknown: ${w.why}.`));
+        else
+            s.append(h("p", null, `${whole(w.samples)} samples, ` +
+                `${w.sessions.toFixed(2)} active sessions on average.`),
+            ...waitsTable(w));
+        if (w.note)
+            s.append(h("p", null, `${w.note}.`));
+    }
+}
+
 function clientSection(main, run) {
     const has = name => run.has("client", name, "value");
     if (!has("cpu"))
