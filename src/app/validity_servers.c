@@ -9,6 +9,7 @@
 #include "app/app.h"
 #include "kit/array.h"
 #include "base/host.h"
+#include "measure/debt.h"
 #include "out/validity.h"
 
 #define CHANGED_DOUBTFUL 10   // percent of a table
@@ -19,8 +20,6 @@
 #define FOUND_MOST       99.9 // percent that do not look like all
 #define COMMITS_MIN      100
 #define FLUSH_MIN_NS     20000 // a device that is faster does not wait
-
-#define DEBT_DOUBTFUL 10 // percent of the log between two checkpoints
 
 // Whether all servers have said what belongs to a part; otherwise the check is
 // made, as unknown or n/a.
@@ -319,51 +318,6 @@ static void check_durable(const struct sb__listening *t, struct sb_validity *v,
             "the settings let commits wait for the device");
 }
 
-// Work that the server put off: what it logged and has not written to its
-// tables. A run that covers checkpoints has their work, too.
-static void find_debt(const struct sb__listening *t,
-    const struct sb_inspection *i, struct sb_check *c)
-{
-    double limit = i->after.fact[SB_FACT_LOG_LIMIT];
-    double growth = grown(i, SB_FACT_LOG_DEBT);
-    double share = sb_check_percent(growth, limit);
-    char where[300];
-
-    at_server(t, i, where, sizeof(where));
-    if (isnan(share)) {
-        sb_check_find(c, SB_VALIDITY_UNKNOWN, "",
-            "the server%s does not say how much it logged since its last "
-            "checkpoint",
-            where);
-        return;
-    }
-    c->value = fmax(share, c->value);
-    c->unit = "%";
-    if (share < DEBT_DOUBTFUL || grown(i, SB_FACT_LOG_BYTES) >= limit)
-        return;
-    sb_check_find(c, SB_VALIDITY_DOUBTFUL,
-        "measure longer than the time between checkpoints",
-        "the log since the last checkpoint%s grew by %.3g MB, %.3g %% of what "
-        "forces the next one, which a longer run would include",
-        where, growth / 1e6, share);
-}
-
-static void check_debt(const struct sb__listening *t, struct sb_validity *v)
-{
-    struct sb_check *c = sb_validity_make(v, SB_CHECK_DEBT, SB_VALIDITY_OK);
-
-    if (!servers_said(t, c, SB_PART_DEBT))
-        return;
-    c->value = 0;
-    for (unsigned i = 0; i < t->server.ninspections; i++)
-        find_debt(t, &t->server.inspection[i], c);
-    if (!c->meaning[0])
-        snprintf(c->meaning, sizeof(c->meaning),
-            "the log since the last checkpoint grew by %.3g %% of what forces "
-            "the next one, or the run was longer than the time between them",
-            c->value);
-}
-
 // Returns a table as it was after the run, or NULL if the run has not used it.
 static const struct sb_table_facts *used_table(
     const struct sb_inspection *i, bool counts, unsigned k)
@@ -389,6 +343,194 @@ static double data_bytes(const struct sb_inspection *i)
             sum += table->bytes;
     }
     return sum;
+}
+
+// What a server put off during the run.
+struct debt {
+    const struct sb_inspection *i;
+    struct sb_check *c;
+    double seconds; // of the run
+    double writes;  // statements
+    char where[300];
+    bool known;     // the server said something
+    char said[300]; // what grew, for the sentence
+};
+
+// Keeps what grew, for the sentence.
+static void keep_growth(
+    struct debt *d, const char *what, double amount, const char *unit)
+{
+    size_t used = strlen(d->said);
+
+    d->known = true;
+    snprintf(d->said + used, sizeof(d->said) - used, "%s%s%s by %.3g%s",
+        used ? ", " : "", what, used ? "" : " grew", fmax(amount, 0), unit);
+}
+
+// "; at the rate at which it wrote during the run (8.2 MB/s), it owes 38 s"
+static const char *owed(const struct debt *d, double bytes, double done,
+    const char *verb, char *out, size_t size)
+{
+    double seconds = sb_debt_owed(bytes, done, d->seconds);
+
+    if (isnan(seconds))
+        snprintf(out, size, "; it %s none during the run", verb);
+    else
+        snprintf(out, size,
+            "; at the rate at which it %s during the run (%.3g MB/s), it owes "
+            "%.3g s",
+            verb, done / d->seconds / 1e6, seconds);
+    return out;
+}
+
+static bool find_log_debt(struct debt *d)
+{
+    double growth = grown(d->i, SB_FACT_LOG_DEBT);
+    struct sb_debt log = sb_debt_log(growth,
+        d->i->after.fact[SB_FACT_LOG_LIMIT], grown(d->i, SB_FACT_LOG_BYTES));
+
+    if (isnan(log.percent))
+        return false;
+    d->c->value = fmax(log.percent, d->c->value);
+    keep_growth(d, "the log since the last checkpoint", log.percent,
+        " % of what forces the next one");
+    if (log.doubtful)
+        sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
+            "measure longer than the time between checkpoints",
+            "the log since the last checkpoint%s grew by %.3g MB, %.3g %% of "
+            "what forces the next one, which a longer run would include",
+            d->where, growth / 1e6, log.percent);
+    return log.doubtful;
+}
+
+static void find_dirty(struct debt *d, bool before_checkpoint)
+{
+    double growth = grown(d->i, SB_FACT_DIRTY_BYTES);
+    double written = grown(d->i, SB_FACT_WRITTEN_BYTES);
+    double limit = d->i->after.fact[SB_FACT_DIRTY_LIMIT];
+    struct sb_debt pages;
+    char text[200];
+
+    if (isnan(limit))
+        limit = d->i->after.fact[SB_FACT_CACHE_BYTES];
+    pages = sb_debt_pages(
+        growth, written, limit, data_bytes(d->i), before_checkpoint);
+    if (isnan(pages.percent))
+        return;
+    d->c->value = fmax(pages.percent, d->c->value);
+    keep_growth(d, "dirty pages", growth / 1e6, " MB");
+    if (pages.doubtful)
+        sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
+            "measure longer: the server writes them later",
+            "dirty pages%s grew by %.3g MB, which the server has yet to "
+            "write%s",
+            d->where, growth / 1e6,
+            owed(d, growth, written, "wrote", text, sizeof(text)));
+}
+
+static void find_purge(struct debt *d)
+{
+    double growth = grown(d->i, SB_FACT_PURGE);
+
+    if (isnan(growth))
+        return;
+    keep_growth(d, "the history", growth, " transactions");
+    if (sb_debt_purge(growth, d->writes).doubtful)
+        sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
+            "use a lower rate, or measure until the history does not grow",
+            "the history of old row versions%s grew by %.0f transactions: "
+            "purging did not keep up",
+            d->where, growth);
+}
+
+static void find_dead(struct debt *d)
+{
+    const char *name = NULL;
+    unsigned n = 0;
+    double most = 0;
+    char others[60];
+
+    for (unsigned k = 0; k < d->i->after.ntables; k++) {
+        const struct sb_table_facts *after = &d->i->after.table[k].facts;
+        const struct sb_table_facts *before = sb_inspected_find(
+            &d->i->before, after->name);
+        struct sb_debt rows = sb_debt_rows(
+            before ? after->dead - before->dead : NAN, after->rows, after->dead,
+            after->bytes);
+
+        if (!rows.doubtful)
+            continue;
+        if (n++ == 0 || rows.percent > most) {
+            name = after->name;
+            most = rows.percent;
+        }
+    }
+    d->c->value = fmax(most, d->c->value);
+    if (n > 0)
+        sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
+            "measure longer than the time between two vacuums",
+            "dead rows of %.60s%s%s grew by %s%.3g %% of its rows, and no "
+            "vacuum removed them",
+            name, and_others(n, others, sizeof(others)), d->where,
+            n > 1 ? "up to " : "", most);
+}
+
+// Replicas of this server, or this server as one.
+static void find_lag(struct debt *d)
+{
+    double growth = grown(d->i, SB_FACT_REPLICA_BYTES);
+    double logged = grown(d->i, SB_FACT_LOG_BYTES);
+    double delay = grown(d->i, SB_FACT_REPLICA_SECONDS);
+    char text[200];
+
+    if (isfinite(growth))
+        keep_growth(d, "the lag of replicas", growth / 1e6, " MB");
+    if (sb_debt_replicas(growth, logged).doubtful)
+        sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
+            "use a rate that replicas can follow",
+            "a replica%s fell behind by %.3g MB of log%s", d->where,
+            growth / 1e6,
+            owed(d, growth, logged - growth, "applied", text, sizeof(text)));
+    if (isfinite(delay))
+        keep_growth(d, "the delay behind its source", delay, " s");
+    if (sb_debt_delay(delay, d->seconds).doubtful)
+        sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
+            "use a lower rate on its source",
+            "the server%s fell behind its source by %.0f s", d->where, delay);
+}
+
+static void find_debt(const struct sb__listening *t,
+    const struct sb_report *whole, const struct sb_inspection *i,
+    struct sb_check *c)
+{
+    struct debt d = { .i = i,
+        .c = c,
+        .seconds = (double)(i->after.ns - i->before.ns) / 1e9,
+        .writes = (double)whole->snap->c.writes };
+
+    at_server(t, i, d.where, sizeof(d.where));
+    find_dirty(&d, find_log_debt(&d));
+    find_purge(&d);
+    find_dead(&d);
+    find_lag(&d);
+    if (!d.known)
+        sb_check_find(c, SB_VALIDITY_UNKNOWN, "",
+            "the server%s does not say what it put off", d.where);
+    else if (c->state == SB_VALIDITY_OK)
+        sb_check_find(c, SB_VALIDITY_OK, "", "%s%s", d.said, d.where);
+}
+
+static void check_debt(const struct sb__listening *t, struct sb_validity *v,
+    const struct sb_report *whole)
+{
+    struct sb_check *c = sb_validity_make(v, SB_CHECK_DEBT, SB_VALIDITY_OK);
+
+    if (!servers_said(t, c, SB_PART_DEBT))
+        return;
+    c->value = 0;
+    c->unit = "%";
+    for (unsigned i = 0; i < t->server.ninspections; i++)
+        find_debt(t, whole, &t->server.inspection[i], c);
 }
 
 static void add_data(struct sb__listening *t, const struct sb_inspection *i,
@@ -481,7 +623,7 @@ void sb__app_check_servers(const struct sb__listening *t,
     struct sb_validity *v)
 {
     check_cached(t, v);
-    check_debt(t, v);
+    check_debt(t, v, whole);
     check_durable(t, v, whole, first);
     check_statistics(t, v);
 }

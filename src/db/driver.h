@@ -372,9 +372,14 @@ enum sb_fact_id {
                             // called
     SB_FACT_LOG_BYTES,      // total: bytes of log that were written; up to
                             // date, whatever counters_delay is
-    SB_FACT_LOG_FLUSHES,  // total: times that the log was flushed to its device
-    SB_FACT_LOG_DEBT,     // bytes of log since the last checkpoint
-    SB_FACT_LOG_LIMIT,    // bytes of it that force the next one
+    SB_FACT_LOG_FLUSHES, // total: times that the log was flushed to its device
+    SB_FACT_LOG_DEBT,    // bytes of log since the last checkpoint
+    SB_FACT_LOG_LIMIT,   // bytes of it that force the next one
+    SB_FACT_DIRTY_BYTES, // pages of the cache that are to be written
+    SB_FACT_DIRTY_LIMIT, // bytes of them from which on they are written at once
+    SB_FACT_PURGE,       // transactions whose old row versions are left
+    SB_FACT_REPLICA_BYTES, // log that a replica of this server has not applied
+    SB_FACT_REPLICA_SECONDS, // how far this server is behind its source
     SB_FACT_LOCK_WAITS,   // total: times that a session waited for the lock of
                           // a row, or repeated a change because of a conflict
     SB_FACT_LOCK_WAITERS, // sessions that wait for the lock of a row now; of
@@ -395,6 +400,7 @@ struct sb_table_facts {
     double analyzed;    // 1: the planner has statistics of it; 0: it has not
     double rows, bytes; // bytes: with indexes
     double changed;     // rows, since its statistics were collected
+    double dead;        // rows that wait for a vacuum
     double uses;        // total: accesses
 };
 
@@ -405,7 +411,7 @@ enum sb_inspect_part {
     SB_PART_STATISTICS, // analyzed, changed
     SB_PART_DURABILITY, // undurable(), folder()
     SB_PART_LOG,        // SB_FACT_LOG_BYTES, _FLUSHES
-    SB_PART_DEBT,       // SB_FACT_LOG_DEBT, _LIMIT
+    SB_PART_DEBT,       // SB_FACT_LOG_DEBT to _REPLICA_SECONDS
     SB_PART_LOCKS,      // SB_FACT_LOCK_WAITS or _WAITERS, _DEADLOCKS
     SB_PART_WORK,       // SB_FACT_UPTIME, _ROWS_EXAMINED, _READ_BYTES,
                         // _WRITTEN_BYTES, _FSYNCS: of the whole server

@@ -95,6 +95,11 @@ static enum sb_inspect_part part_of(enum sb_fact_id id)
         return SB_PART_LOG;
     case SB_FACT_LOG_DEBT:
     case SB_FACT_LOG_LIMIT:
+    case SB_FACT_DIRTY_BYTES:
+    case SB_FACT_DIRTY_LIMIT:
+    case SB_FACT_PURGE:
+    case SB_FACT_REPLICA_BYTES:
+    case SB_FACT_REPLICA_SECONDS:
         return SB_PART_DEBT;
     case SB_FACT_LOCK_WAITS:
     case SB_FACT_LOCK_WAITERS:

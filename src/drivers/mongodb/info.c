@@ -427,8 +427,8 @@ static int inspect_status(
     struct sbmo_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
 {
     static const enum sb_inspect_part parts[] = { SB_PART_CACHE, SB_PART_LOG,
-        SB_PART_WORK };
-    static const size_t first[] = { 0, 3, 5, 9 };
+        SB_PART_WORK, SB_PART_DEBT };
+    static const size_t first[] = { 0, 3, 5, 9, 10 };
     static const char *const path[][4] = {
         { "wiredTiger", "cache", "maximum bytes configured", NULL },
         { "wiredTiger", "cache", "pages requested from the cache", NULL },
@@ -439,18 +439,19 @@ static int inspect_status(
         { "metrics", "queryExecutor", "scannedObjects", NULL },
         { "wiredTiger", "cache", "bytes read into cache", NULL },
         { "wiredTiger", "cache", "bytes written from cache", NULL },
+        { "wiredTiger", "cache", "tracked dirty bytes in the cache", NULL },
     };
     static const enum sb_fact_id id[] = { SB_FACT_CACHE_BYTES,
         SB_FACT_CACHE_REQUESTS, SB_FACT_CACHE_MISSES, SB_FACT_LOG_BYTES,
         SB_FACT_LOG_FLUSHES, SB_FACT_UPTIME, SB_FACT_ROWS_EXAMINED,
-        SB_FACT_READ_BYTES, SB_FACT_WRITTEN_BYTES };
+        SB_FACT_READ_BYTES, SB_FACT_WRITTEN_BYTES, SB_FACT_DIRTY_BYTES };
     static const char source[] = "serverStatus";
     bson_error_t e = { 0 };
     bson_t reply;
     bool answered = mo_ask(c, source, &reply, &e);
     int rc = 0;
 
-    for (int i = 0; rc == 0 && i < 3; i++) {
+    for (int i = 0; rc == 0 && i < 4; i++) {
         if (answered)
             rc = tell_facts(&reply, to, parts[i], source, path + first[i],
                 id + first[i], first[i + 1] - first[i]);

@@ -57,6 +57,7 @@ static int take_tables(MYSQL_RES *res, const struct sb_inspect_sink *to)
             .rows = known_number(row[1]),
             .bytes = known_number(row[2]),
             .changed = known_number(row[3]),
+            .dead = NAN,
             .analyzed = known_number(row[4]),
             .uses = known_number(row[5]) };
 
@@ -149,6 +150,9 @@ static int take_status_fact(
         { "Innodb_redo_log_capacity_resized", SB_FACT_LOG_LIMIT },
         { "Innodb_row_lock_waits", SB_FACT_LOCK_WAITS },
         { "Innodb_deadlocks", SB_FACT_DEADLOCKS },
+        { "Innodb_buffer_pool_bytes_dirty", SB_FACT_DIRTY_BYTES },
+        { "dirty_limit", SB_FACT_DIRTY_LIMIT },
+        { "Innodb_history_list_length", SB_FACT_PURGE },
     };
 
     for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
@@ -230,7 +234,12 @@ static const struct question {
     { SB_PART_DEBT, "SHOW GLOBAL STATUS",
         "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_checkpoint_age', "
         "'Innodb_checkpoint_max_age', 'Innodb_redo_log_logical_size', "
-        "'Innodb_redo_log_capacity_resized')",
+        "'Innodb_redo_log_capacity_resized', 'Innodb_buffer_pool_bytes_dirty', "
+        "'Innodb_history_list_length')",
+        take_status_fact },
+    { SB_PART_DEBT, "SHOW GLOBAL VARIABLES",
+        "SELECT 'dirty_limit', @@innodb_buffer_pool_size / 100 * "
+        "@@innodb_max_dirty_pages_pct",
         take_status_fact },
     { SB_PART_LOCKS, "SHOW GLOBAL STATUS",
         "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_row_lock_waits', "
@@ -263,6 +272,63 @@ static int inspect_rows(struct sbmy_conn *c, const struct question *q,
     return rc;
 }
 
+// What the server does not have, or does not show to this user, is left out.
+// MySQL has the length of the history only in a view with the privilege
+// PROCESS.
+static int inspect_history(
+    struct sbmy_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    static const char sql[] =
+        "SELECT count FROM information_schema.innodb_metrics WHERE name = "
+        "'trx_rseg_history_len' AND status = 'enabled'";
+    MYSQL_RES *res;
+    MYSQL_ROW row;
+    int rc = sbmy_ask(c, sql, 1, &res, err);
+
+    if (rc)
+        return rc == SB_EQUERY ? 0 : rc;
+    row = sbmy_ask_row(res, 1);
+    if (row)
+        rc = to->fact(to->arg, SB_FACT_PURGE, strtod(row[0], NULL));
+    mysql_free_result(res);
+    return rc;
+}
+
+// A server that is no replica has no row; one that is stopped has NULL.
+static int inspect_replica(
+    struct sbmy_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    static const char *const sql[] = { "SHOW REPLICA STATUS",
+        "SHOW SLAVE STATUS" };
+    MYSQL_RES *res = NULL;
+    double most = NAN;
+    MYSQL_ROW row;
+    int rc = SB_EQUERY;
+
+    for (int i = 0; rc == SB_EQUERY && i < 2; i++)
+        rc = sbmy_ask(c, sql[i], 1, &res, err);
+    if (rc)
+        return rc == SB_EQUERY ? 0 : rc;
+    while ((row = mysql_fetch_row(res)) != NULL) {
+        for (unsigned i = 0; i < mysql_num_fields(res); i++) {
+            if (strncasecmp(mysql_fetch_field_direct(res, i)->name,
+                    "Seconds_Behind_", 15) == 0 &&
+                row[i])
+                most = fmax(most, strtod(row[i], NULL));
+        }
+    }
+    mysql_free_result(res);
+    return to->fact(to->arg, SB_FACT_REPLICA_SECONDS, most);
+}
+
+static int inspect_debt(
+    struct sbmy_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    int rc = inspect_history(c, to, err);
+
+    return rc ? rc : inspect_replica(c, to, err);
+}
+
 static bool wants(const struct sb_inspect_sink *to, enum sb_inspect_part part)
 {
     return to->parts >> part & 1;
@@ -288,5 +354,7 @@ int sbmy_inspect(
         if (wants(to, questions[i].part))
             rc = inspect_rows(c, &questions[i], to, err);
     }
+    if (rc == 0 && wants(to, SB_PART_DEBT))
+        rc = inspect_debt(c, to, err);
     return sbmy_call_end(c, rc);
 }

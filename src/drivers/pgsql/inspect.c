@@ -43,7 +43,8 @@ static int take_tables(const PGresult *r, const struct sb_inspect_sink *to)
             .bytes = number_of(r, i, 2),
             .changed = number_of(r, i, 3),
             .analyzed = number_of(r, i, 4),
-            .uses = number_of(r, i, 5) };
+            .uses = number_of(r, i, 5),
+            .dead = number_of(r, i, 6) };
 
         if (name)
             rc = to->table(to->arg, &t);
@@ -138,9 +139,9 @@ static const struct question questions[] = {
         "s.last_autoanalyze IS NOT NULL OR EXISTS (SELECT FROM pg_stats p "
         "WHERE p.schemaname = s.schemaname AND p.tablename = s.relname))::int, "
         "coalesce(s.seq_scan, 0) + coalesce(s.idx_scan, 0) + s.n_tup_ins + "
-        "s.n_tup_upd + s.n_tup_del FROM t, pg_stat_user_tables s "
+        "s.n_tup_upd + s.n_tup_del, s.n_dead_tup FROM t, pg_stat_user_tables s "
         "ORDER BY 3 DESC NULLS LAST LIMIT 1000",
-        12, 0, 1u << SB_PART_SIZE | 1u << SB_PART_STATISTICS, 6, take_tables },
+        12, 0, 1u << SB_PART_SIZE | 1u << SB_PART_STATISTICS, 7, take_tables },
     { "pg_settings",
         // Only some users may see the folder.
         "SELECT CASE setting WHEN 'off' THEN name || '=off' END, CASE name "
@@ -192,14 +193,74 @@ static const struct question questions[] = {
         10, 0, 1u << SB_PART_LOCKS, 2, take_locks },
 };
 
+// Debts that only some servers have, or show to some users: the part is
+// complete without them.
+static const struct extra {
+    enum sb_fact_id id;
+    int since, before; // as of a question
+    const char *needs; // must be true; NULL: nothing
+    const char *sql;
+} extras[] = {
+    // The view pg_buffercache would lock each page.
+    { SB_FACT_DIRTY_BYTES, 16, 0,
+        "has_function_privilege(to_regprocedure('pg_buffercache_summary()'), "
+        "'EXECUTE')",
+        "SELECT buffers_dirty * current_setting('block_size')::bigint FROM "
+        "pg_buffercache_summary()" },
+    // Users who are no members of pg_monitor see NULL.
+    { SB_FACT_REPLICA_BYTES, 10, 0, NULL,
+        "SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_receive_lsn() - "
+        "pg_last_wal_replay_lsn() ELSE (SELECT max(pg_current_wal_lsn() - "
+        "replay_lsn) FROM pg_stat_replication) END" },
+};
+
+// Errors that are not those of the connection.
+static bool is_refusal(int rc)
+{
+    return rc == SB_EQUERY || rc == SB_ERESTART || rc == SB_EIGNORE;
+}
+
+// Runs a question with one answer, which is valid until pgsql_clear(). NULL:
+// there is none.
+static const char *ask_text(
+    struct pgsql_conn *c, const char *sql, int *rc, struct sb_err *err)
+{
+    *rc = pgsql_run(c, sql, err);
+    return *rc ? NULL : pgsql_cell(pgsql_answer(c, 1, 1, NULL), 0, 0);
+}
+
+static int ask_extra(struct pgsql_conn *c, const struct extra *e,
+    const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    char sql[200];
+    const char *text;
+    bool can = true;
+    int rc = 0;
+
+    if (e->needs) {
+        snprintf(sql, sizeof(sql), "SELECT 1 WHERE %s", e->needs);
+        can = ask_text(c, sql, &rc, err) != NULL;
+        pgsql_clear(c);
+    }
+    text = can ? ask_text(c, e->sql, &rc, err) : NULL;
+    if (text)
+        rc = to->fact(to->arg, e->id, strtod(text, NULL));
+    pgsql_clear(c);
+    return is_refusal(rc) ? 0 : rc;
+}
+
+static bool is_for(int version, int since, int before)
+{
+    return version >= since && (!before || version < before);
+}
+
 static int answer(struct pgsql_conn *c, const struct question *q,
     const struct sb_inspect_sink *to, struct sb_err *err)
 {
     int rc = pgsql_run(c, q->sql, err);
     const PGresult *r = rc ? NULL : pgsql_answer(c, 0, q->columns, err);
     const struct sb_err *why = r ? NULL : err;
-    // Other errors are those of the connection.
-    bool refused = rc == SB_EQUERY || rc == SB_ERESTART || rc == SB_EIGNORE;
+    bool refused = is_refusal(rc);
 
     if (rc == 0 && r)
         rc = q->take(r, to);
@@ -227,9 +288,14 @@ int pgsql_inspect(
          i++) {
         const struct question *q = &questions[i];
 
-        if (version >= q->since && (!q->before || version < q->before) &&
-            (to->parts & q->parts))
+        if (is_for(version, q->since, q->before) && (to->parts & q->parts))
             rc = answer(c, q, to, err);
+    }
+    for (size_t i = 0; rc == 0 && (to->parts >> SB_PART_DEBT & 1) &&
+                       i < sizeof(extras) / sizeof(extras[0]);
+         i++) {
+        if (is_for(version, extras[i].since, extras[i].before))
+            rc = ask_extra(c, &extras[i], to, err);
     }
     return rc;
 }

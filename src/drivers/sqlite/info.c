@@ -324,6 +324,7 @@ static int inspect_tables(
             .rows = name ? rows_of(c, name) : NAN,
             .bytes = NAN,
             .changed = NAN,
+            .dead = NAN,
             .uses = NAN,
         };
 
