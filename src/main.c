@@ -306,6 +306,7 @@ static void clean_up(struct sb_app *a)
 {
     sb_app_sweep_done(a);
     sb_app_rerun_done(a);
+    sb_app_settled_done(a);
     sb_asserts_done(&a->asserts);
     sb_asserts_done(&a->rate_limits);
     sb_script_free(a->script);

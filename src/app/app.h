@@ -15,6 +15,7 @@
 #include "ranks/job.h"
 #include "db/db.h"
 #include "db/sampler.h"
+#include "db/settle.h"
 #include "measure/until.h"
 #include "out/assert.h"
 #include "out/client.h"
@@ -94,6 +95,7 @@ struct sb_app {
     struct sb_report_opts report_opts;
     struct sb_db_opts db;
     struct sb_sampler_opts sampler_opts;
+    struct sb_settle_opts settle_opts;
     struct sb_sweep_opts sweep_opts;
     struct sb_beside_opts beside_opts;
     struct sb_rank_opts rank_opts;
@@ -117,8 +119,9 @@ struct sb_app {
     const struct sb_builtin *builtin;
     void *builtin_opts;
     struct sb_script *script;
-    struct sb__app_mix *mix; // of --mix, or NULL
-    bool leave;              // threads are still running: end by _exit()
+    struct sb__app_mix *mix;         // of --mix, or NULL
+    struct sb__app_settled *settled; // of facts.settled, or NULL
+    bool leave; // threads are still running: end by _exit()
 };
 
 extern const struct sb_opt_table sb_app_opt_table, sb_mix_opt_table;
@@ -484,6 +487,11 @@ void sb__app_check_skew(const struct sb__listening *t,
 // app/costs.c. Whether it is found out what the events cost.
 bool sb__app_costs_wanted(const struct sb_app *a);
 void sb__app_costs_done(struct sb__listening *t);
+
+// app/settle.c: --settle and --prewarm, if they are given. Prints what was done
+// and fills a->facts.settled.
+void sb__app_settle(struct sb_app *a);
+void sb_app_settled_done(struct sb_app *a);
 
 // app/beside.c: --beside. Opens the output of the command, and runs it alone if
 // asked for. Returns the exit status: not 0 if there is nothing to run.

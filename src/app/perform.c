@@ -161,6 +161,7 @@ static int run_workload(struct sb_app *a, struct sb_workload *w)
             "--report=text,... prints both)");
     sb__app_facts(a);
     sb__app_fill_streams();
+    sb__app_settle(a);
     if (a->setup.places)
         sb_sweep_names_mark(a->setup.kept, &a->reporters);
     if (sb_reporters_open(&a->reporters, &a->facts, &err)) {
@@ -427,7 +428,7 @@ bool sb_app_has_command(const struct sb_app *a, const char *command)
            (strcmp(command, "prepare") == 0 || strcmp(command, "cleanup") == 0);
 }
 
-int sb_app_perform(struct sb_app *a)
+static int perform(struct sb_app *a)
 {
     assert(
         !!a->builtin + !!a->mix + !!a->script == 1); // what load_test() found
@@ -440,4 +441,14 @@ int sb_app_perform(struct sb_app *a)
     if (!a->command || sb_script_from_stdin(a->script))
         return SB_EXIT_OK;
     return perform_script(a, a->script);
+}
+
+int sb_app_perform(struct sb_app *a)
+{
+    int status = perform(a);
+
+    if (status == SB_EXIT_OK && !a->builtin && a->command &&
+        strcmp(a->command, "prepare") == 0)
+        sb__app_settle(a);
+    return status;
 }

@@ -86,6 +86,7 @@ const struct sb_app_table sb_app_tables[] = {
     { &sb_rank_opt_table, offsetof(struct sb_app, rank_opts), false },
     { &sb_db_opt_table, offsetof(struct sb_app, db), false },
     { &sb_sampler_opt_table, offsetof(struct sb_app, sampler_opts), false },
+    { &sb_settle_opt_table, offsetof(struct sb_app, settle_opts), false },
     { &sb_app_opt_table, offsetof(struct sb_app, o), true },
     { NULL, 0, false },
 };
@@ -153,6 +154,7 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
     bool requests = sb_opts_given(a->opts, "max-requests", false);
     bool time = sb_opts_given(a->opts, "time", false) ||
                 sb_opts_given(a->opts, "max-time", false);
+    uint64_t limit;
     a->run.mix.by = a->o.mix_by; // a sweep changes it
     int rc = sb_app_ranks_threads(a, err);
 
@@ -164,6 +166,8 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
         rc = rate_init(a, err);
     if (rc == 0)
         rc = sb_sampler_check(&a->sampler_opts, err);
+    if (rc == 0)
+        rc = sb_settle_limit(&a->settle_opts, &limit, err);
     if (rc == 0)
         rc = sb_app_beside_check(a, err);
     if (rc == 0)

@@ -564,6 +564,34 @@ struct sb_info_ops {
     uint64_t counters_delay;
 };
 
+// Settling --------------------------------------------------------------------
+
+// What --settle and --prewarm do to a database before a run. Each operation is
+// optional. They are called on a connection of their own without a transaction,
+// may take long, and may be canceled. table: as inspect() names it; an
+// operation that belongs to the whole server gets NULL. 0 or SB_E*; SB_EQUERY
+// if the user lacks the right, also if the server then only skips the table.
+struct sb_upkeep_ops {
+    // Collects the statistics of a table. vacuums: also removes its dead rows.
+    int (*analyze)(struct sb_conn *conn, const char *table, struct sb_err *err);
+    bool vacuums;
+    // Writes the changed pages of a table to its file.
+    int (*write)(struct sb_conn *conn, const char *table, struct sb_err *err);
+    // Writes the changed pages of all tables.
+    int (*checkpoint)(
+        struct sb_conn *conn, const char *table, struct sb_err *err);
+    // Has the server write what it would keep in its cache. `undo`, at least
+    // 300 bytes, gets the statement that ends this, which the core passes to
+    // relax() in any case.
+    int (*rush)(
+        struct sb_conn *conn, char *undo, size_t size, struct sb_err *err);
+    int (*relax)(struct sb_conn *conn, const char *undo, struct sb_err *err);
+    // Reads a table and its indexes into the server's cache. After success,
+    // err->msg may have a sentence on what was left out.
+    int (*prewarm)(struct sb_conn *conn, const char *table, struct sb_err *err);
+    const char *no_prewarm; // why there is none, as part of a sentence
+};
+
 // The driver's own API -------------------------------------------------------
 //
 // Functions for scripts that SQL does not cover. The driver exports C functions
@@ -682,6 +710,7 @@ struct sb_driver {
     const struct sb_sql_ops *sql;         // optional, as are the rest
     const struct sb_bulk_ops *bulk;
     const struct sb_info_ops *info;
+    const struct sb_upkeep_ops *upkeep;
     // The source of the driver's Lua module, and C declarations for it
     // (sysbench calls ffi.cdef() with them; see SB_DRIVER_DECLARE()); NULL:
     // none.

@@ -385,6 +385,13 @@ int sb__inst_in_turn(struct sb_db_ctx *ctx, struct sb_db *db,
     return rc;
 }
 
+uint64_t sb__inst_databases(const struct sb_db *db)
+{
+    const char *text = sb_db_databases(db);
+
+    return text ? count_names(text) : 0;
+}
+
 const char *sb_db_databases(const struct sb_db *db)
 {
     const struct sb_opt *o = marked(db->drv);

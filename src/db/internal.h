@@ -131,6 +131,9 @@ const struct sb_opt *sb__opt_find(
 int sb__inst_in_turn(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n,
     struct sb__inst **out, struct sb_err *err);
+// Returns how many databases the option names; 0 if the driver has no such
+// option.
+uint64_t sb__inst_databases(const struct sb_db *db);
 
 // own.c ---------------------------------------------------------------------
 

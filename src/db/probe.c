@@ -102,9 +102,11 @@ void sb__process_sample(struct sb__process *p,
 #define TIMEOUT_NS   INT64_C(5000000000)
 #define TIMEOUT_TEXT "5s"
 
-// Names of the options, without the driver's prefix.
-static const char *const timeouts[] = { "connect-timeout", "read-timeout",
-    "write-timeout", "socket-timeout", "selection-timeout" };
+// Names of the options, without the driver's prefix. The first ones are those
+// of connecting.
+static const char *const timeouts[] = { "connect-timeout", "selection-timeout",
+    "read-timeout", "write-timeout", "socket-timeout" };
+#define TIMEOUTS_CONNECT 2
 
 struct sb__probe {
     struct sb__inst *inst;
@@ -116,6 +118,7 @@ struct sb__probe {
     struct sb_conn *conn;
     bool open;
     _Atomic uint64_t session;
+    bool patient;         // only connecting has a shorter timeout
     pthread_mutex_t lock; // protects what follows
     bool cancelable;
 };
@@ -186,9 +189,11 @@ static bool is_too_long(const struct sb_opt *o, const void *opts)
 // Returns the number of timeouts that were shortened, or SB_E*.
 static int shorten(struct sb__probe *p, struct sb_err *err)
 {
+    size_t count = p->patient ? TIMEOUTS_CONNECT
+                              : sizeof(timeouts) / sizeof(timeouts[0]);
     int n = 0;
 
-    for (size_t i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct sb_opt *o = sb__opt_find(p->drv, timeouts[i]);
         int rc;
 
@@ -231,8 +236,8 @@ static int set_up(struct sb__probe *p, struct sb_err *err)
     return rc;
 }
 
-struct sb__probe *sb__probe_new(
-    struct sb__inst *inst, uint64_t number, struct sb_err *err)
+static struct sb__probe *probe_new(
+    struct sb__inst *inst, uint64_t number, bool patient, struct sb_err *err)
 {
     struct sb__probe *p = calloc(1, sizeof(*p));
     int rc;
@@ -244,6 +249,7 @@ struct sb__probe *sb__probe_new(
     p->inst = inst;
     p->drv = inst->db->drv;
     p->number = number;
+    p->patient = patient;
     pthread_mutex_init(&p->lock, NULL);
     // Client libraries may require it for their initialization.
     pthread_mutex_lock(&inst->db->owner->lock);
@@ -253,6 +259,18 @@ struct sb__probe *sb__probe_new(
         return p;
     sb__probe_free(p);
     return NULL;
+}
+
+struct sb__probe *sb__probe_new(
+    struct sb__inst *inst, uint64_t number, struct sb_err *err)
+{
+    return probe_new(inst, number, false, err);
+}
+
+struct sb__probe *sb__probe_new_patient(
+    struct sb__inst *inst, uint64_t number, struct sb_err *err)
+{
+    return probe_new(inst, number, true, err);
 }
 
 void sb__probe_free(struct sb__probe *p)
@@ -430,4 +448,19 @@ int sb__probe_ping(struct sb__probe *p, struct sb_err *err)
         return sb_err_set(err, SB_EUNSUPPORTED,
             "the %s driver has no round trips", p->drv->name);
     return ops->ping(p->conn, err);
+}
+
+int sb__probe_upkeep(struct sb__probe *p,
+    int (*op)(struct sb_conn *conn, const char *table, struct sb_err *err),
+    const char *table, struct sb_err *err)
+{
+    assert(p->open);
+    return op(p->conn, table, err);
+}
+
+int sb__probe_rush(
+    struct sb__probe *p, char *undo, size_t size, struct sb_err *err)
+{
+    assert(p->open);
+    return p->drv->upkeep->rush(p->conn, undo, size, err);
 }

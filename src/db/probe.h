@@ -37,6 +37,9 @@ bool sb_server_facts_copy(
 // failure, with *err filled.
 struct sb__probe *sb__probe_new(
     struct sb__inst *inst, uint64_t number, struct sb_err *err);
+// The same for calls that may take long: only connecting has a short timeout.
+struct sb__probe *sb__probe_new_patient(
+    struct sb__inst *inst, uint64_t number, struct sb_err *err);
 // Disconnects first. NULL allowed.
 void sb__probe_free(struct sb__probe *p);
 // Returns the number of servers that connections of the instance are spread
@@ -78,6 +81,15 @@ int sb__probe_explain(struct sb__probe *p, const struct sb_statement *s,
 // Gives the session the settings that options give to those of users
 // (--db-init-sql). They stay until the probe is disconnected. 0 or SB_E*.
 int sb__probe_begin(struct sb__probe *p, struct sb_err *err);
+
+// Calls an operation of struct sb_upkeep_ops.
+int sb__probe_upkeep(struct sb__probe *p,
+    int (*op)(struct sb_conn *conn, const char *table, struct sb_err *err),
+    const char *table, struct sb_err *err);
+
+// As sb_upkeep_ops.rush.
+int sb__probe_rush(
+    struct sb__probe *p, char *undo, size_t size, struct sb_err *err);
 
 const struct sb__inst *sb__probe_inst(const struct sb__probe *p);
 const struct sb_driver *sb__probe_driver(const struct sb__probe *p);

@@ -64,6 +64,19 @@ struct sb_plan_facts {
     char scans[200]; // tables of which it reads all rows: "t, u"
 };
 
+// What was done to a server before the run: --settle, --prewarm.
+struct sb_settled_step {
+    const char *name, *server, *text; // server: "" if there is one server
+    double seconds;
+    bool failed; // the text says why
+};
+
+struct sb_settled {
+    double seconds;
+    const struct sb_settled_step *step;
+    unsigned n;
+};
+
 struct sb_facts {
     const char *version; // "2.0.0"
     const char *luajit;  // "LuaJIT 2.1.0-beta3"
@@ -101,6 +114,7 @@ struct sb_facts {
     unsigned nplans;
     const struct sb_waits_facts *waits; // --server-waits, at the end
     unsigned nwaits;
+    const struct sb_settled *settled;       // NULL: nothing was asked for
     const struct sb_asserts *limits;        // --assert; may be NULL
     const struct sb_beside_figures *beside; // --beside, at the end; or NULL
     const struct sb_validity *validity;     // known at the end; or NULL

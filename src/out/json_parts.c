@@ -660,12 +660,35 @@ json_t *sb_json_waits(const struct sb_facts *f)
 }
 
 // Members that not every run has.
+static json_t *settle_object(const struct sb_settled *s)
+{
+    json_t *o = json_object(), *steps = json_array();
+    bool ok = sb__json_set(o, "seconds", sb_json_number(s->seconds));
+
+    for (unsigned i = 0; i < s->n; i++) {
+        const struct sb_settled_step *step = &s->step[i];
+        json_t *one = json_object();
+        bool set = sb__json_set_text(one, "name", step->name) &&
+                   sb__json_set_text(one, "server", step->server) &&
+                   sb__json_set_text(one, "text", step->text) &&
+                   sb__json_set(
+                       one, "seconds", sb_json_number(step->seconds)) &&
+                   sb__json_set(one, "done", json_boolean(!step->failed));
+
+        ok = sb__json_append(steps, sb__json_complete(one, set)) && ok;
+    }
+    ok = sb__json_set(o, "steps", steps) && ok;
+    return sb__json_complete(o, ok);
+}
+
 static bool optional_facts(json_t *o, const struct sb_facts *f)
 {
     bool ok = true;
 
     if (f->ndata)
         ok = sb__json_set(o, "data", data(f)) && ok;
+    if (f->settled)
+        ok = sb__json_set(o, "settle", settle_object(f->settled)) && ok;
     if (f->ntotals)
         ok = sb__json_set(o, "server_totals", sb_json_server_totals(f)) && ok;
     if (f->nplans)

@@ -196,12 +196,14 @@ static struct sb_info_ops fake_info = { .server = fake_server,
     .ping = fake_ping,
     .inspect = fake_inspect,
     .counters_default = "tot*" };
+static struct sb_upkeep_ops fake_upkeep;
 static const struct sb_driver fake_driver = { .name = "fake",
     .conn_size = sizeof(struct fake_conn),
     .opts = &fake_table,
     .opts_size = sizeof(struct fake_options),
     .generic = &fake_generic,
-    .info = &fake_info };
+    .info = &fake_info,
+    .upkeep = &fake_upkeep };
 static struct fake_options base_opts;
 static struct sb_drivers owner;
 static struct sb_db db = { .owner = &owner, .drv = &fake_driver };

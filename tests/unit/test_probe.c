@@ -48,6 +48,11 @@ static void keeps_shorter_timeouts(void)
     CHECK_INT(sb__probe_connect(p, &err), 0);
     CHECK_INT(timeout_seen, 1000000);
     sb__probe_free(p);
+    base_opts.connect_timeout = 0;
+    p = sb__probe_new_patient(use(NULL), 0, &err);
+    CHECK_INT(sb__probe_connect(p, &err), 0);
+    CHECK_INT(timeout_seen, INT64_C(5000000000));
+    sb__probe_free(p);
     end();
 }
 

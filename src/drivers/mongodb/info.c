@@ -520,6 +520,30 @@ static int mo_ping(struct sb_conn *conn, struct sb_err *err)
     return rc;
 }
 
+// Writes what has changed in memory.
+static int mo_checkpoint(
+    struct sb_conn *conn, const char *table, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    bson_error_t e = { 0 };
+    bson_t reply;
+    int rc = sbmo_begin(c, err);
+
+    (void)table;
+    if (rc)
+        return rc;
+    if (!mo_ask(c, "fsync", &reply, &e))
+        rc = sbmo_fail(c, &e, &reply, err);
+    bson_destroy(&reply);
+    sbmo_end(c);
+    return rc;
+}
+
+const struct sb_upkeep_ops sbmo_upkeep_ops = {
+    .checkpoint = mo_checkpoint,
+    .no_prewarm = "MongoDB has no command for this; use --warmup-time",
+};
+
 const struct sb_info_ops sbmo_info_ops = {
     .server = mo_server,
     .client = mo_client,

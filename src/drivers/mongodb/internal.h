@@ -354,5 +354,6 @@ uint64_t sbmo_session(const struct sb_conn *conn);
 // bulk.c, info.c
 extern const struct sb_bulk_ops sbmo_bulk_ops;
 extern const struct sb_info_ops sbmo_info_ops;
+extern const struct sb_upkeep_ops sbmo_upkeep_ops;
 
 #endif

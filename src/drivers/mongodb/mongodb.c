@@ -15,6 +15,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .sql = &sbmo_sql_ops,
     .bulk = &sbmo_bulk_ops,
     .info = &sbmo_info_ops,
+    .upkeep = &sbmo_upkeep_ops,
     .lua = (const char *)sbmo_lua,
     .lua_declarations = (const char *)sbmo_lua_declarations,
     .lua_modules = sbmo_lua_modules,

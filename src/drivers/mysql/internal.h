@@ -579,6 +579,9 @@ void sbmy_bulk_drop(struct sbmy_conn *c);
 // info.c
 extern const struct sb_info_ops sbmy_info_ops;
 
+// upkeep.c
+extern const struct sb_upkeep_ops sbmy_upkeep_ops;
+
 // inspect.c: inspect() of struct sb_info_ops.
 int sbmy_inspect(
     struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err);

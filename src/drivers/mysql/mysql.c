@@ -36,6 +36,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .sql = &sql_ops,
     .bulk = &sbmy_bulk_ops,
     .info = &sbmy_info_ops,
+    .upkeep = &sbmy_upkeep_ops,
     // If client and server have the same processors, a user's thread that wakes
     // up replaces the server's thread and sends its next query, which the
     // server's thread finds when it continues. A worker does not replace it, so

@@ -381,6 +381,9 @@ extern const struct sb_bulk_ops pgsql_bulk_ops;
 // info.c
 extern const struct sb_info_ops pgsql_info_ops;
 
+// upkeep.c
+extern const struct sb_upkeep_ops pgsql_upkeep_ops;
+
 // inspect.c: inspect() of struct sb_info_ops.
 int pgsql_inspect(
     struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err);

@@ -38,5 +38,6 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .sql = &sql_ops,
     .bulk = &pgsql_bulk_ops,
     .info = &pgsql_info_ops,
+    .upkeep = &pgsql_upkeep_ops,
     .loop_users = 8,
 };

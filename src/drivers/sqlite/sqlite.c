@@ -25,4 +25,5 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .sql = &sqlite_sql_ops,
     .bulk = &sqlite_bulk_ops,
     .info = &lite_info_ops,
+    .upkeep = &sqlite_upkeep_ops,
 };

@@ -323,6 +323,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .sql = &sql_ops,
     .bulk = NULL, // the core sends multi-row INSERTs
     .info = &info_ops,
+    .upkeep = NULL, // --settle and --prewarm have no effect
     .lua = lua,
     .lua_declarations = declarations,
 };

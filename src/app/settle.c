@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// --settle and --prewarm: before the users of a run connect, and after prepare.
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/app.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+// The steps, for result files. The texts belong to it.
+struct sb__app_settled {
+    struct sb_settled facts;
+    struct sb_settled_step *step;
+};
+
+static void free_step(struct sb_settled_step *s)
+{
+    free((char *)s->name);
+    free((char *)s->server);
+    free((char *)s->text);
+}
+
+static void take_step(void *arg, const struct sb_settle_step *s)
+{
+    struct sb__app_settled *all = arg;
+    struct sb_settled_step copy = { strdup(s->name), strdup(s->server),
+        strdup(s->text), s->seconds, s->failed };
+    struct sb_settled_step *more = realloc(
+        all->step, (all->facts.n + 1) * sizeof(*more));
+
+    if (more)
+        all->step = more;
+    if (!more || !copy.name || !copy.server || !copy.text)
+        free_step(&copy);
+    else
+        all->step[all->facts.n++] = copy;
+    all->facts.step = all->step;
+}
+
+// In the order of the steps: what was done on standard output, what was not as
+// warnings.
+static void print_steps(const struct sb_app *a, const struct sb_settled *s)
+{
+    const char *before = ": ";
+
+    if (!sb__app_quiet(a)) {
+        printf("%s in %.3g s",
+            strcmp(a->settle_opts.settle, "off") ? "Settled" : "Prewarmed",
+            s->seconds);
+        for (unsigned i = 0; i < s->n; i++) {
+            if (s->step[i].failed)
+                continue;
+            printf("%s%s (%.3g s%s%s)", before, s->step[i].text,
+                s->step[i].seconds, *s->step[i].server ? ", " : "",
+                s->step[i].server);
+            before = ", ";
+        }
+        printf("\n");
+        fflush(stdout);
+    }
+    for (unsigned i = 0; i < s->n; i++) {
+        if (s->step[i].failed)
+            sb_log(SB_LOG_WARNING, "%s%s%s: %s", s->step[i].name,
+                *s->step[i].server ? " " : "", s->step[i].server,
+                s->step[i].text);
+    }
+}
+
+void sb__app_settle(struct sb_app *a)
+{
+    uint64_t begin = sb_clock_monotonic();
+    uint64_t limit;
+
+    sb_app_settled_done(a);
+    if (sb_settle_limit(&a->settle_opts, &limit, NULL) ||
+        (limit == 0 && !a->settle_opts.prewarm) || a->rank_place.rank > 0)
+        return;
+    if (a->builtin) {
+        sb_log(SB_LOG_WARNING,
+            "%s has no effect on the built-in test '%s', which has no database",
+            limit ? "--settle" : "--prewarm", a->builtin->name);
+        return;
+    }
+    a->settled = calloc(1, sizeof(*a->settled));
+    if (!a->settled) {
+        sb_log(SB_LOG_WARNING, "--settle: out of memory");
+        return;
+    }
+    sb_settle(a->drivers, &a->settle_opts, take_step, a->settled);
+    a->settled->facts.seconds = (double)(sb_clock_monotonic() - begin) / 1e9;
+    a->facts.settled = &a->settled->facts;
+    print_steps(a, a->facts.settled);
+}
+
+void sb_app_settled_done(struct sb_app *a)
+{
+    if (!a->settled)
+        return;
+    for (unsigned i = 0; i < a->settled->facts.n; i++)
+        free_step(&a->settled->step[i]);
+    free(a->settled->step);
+    free(a->settled);
+    a->settled = NULL;
+    a->facts.settled = NULL;
+}
