@@ -363,10 +363,11 @@ struct sb__listening {
     struct sb_workload *w;
     struct sb__app_server server;
     struct sb__app_client client;
-    struct sb__app_beside *beside;     // with --beside, or NULL
-    struct sb__app_validity *validity; // NULL: nothing shows the checks
-    struct sb__app_costs *costs;       // NULL: nothing shows them
-    char *block;                       // facts.block
+    struct sb__app_beside *beside;         // with --beside, or NULL
+    struct sb__app_validity *validity;     // NULL: nothing shows the checks
+    struct sb__app_costs *costs;           // NULL: nothing shows them
+    struct sb__app_statements *statements; // NULL: they are not asked for
+    char *block;                           // facts.block
     char no_rate[400]; // why no rate of --rate=max was found, or ""
     bool progress;     // shows progress lines
     uint64_t done;     // completed events of the measured part so far
@@ -400,7 +401,7 @@ struct sb__app_listener {
 extern const struct sb__app_listener sb__app_server_listener,
     sb__app_client_listener, sb__app_ranks_listener, sb__app_beside_listener,
     sb__app_validity_listener, sb__app_rerun_listener, sb__app_work_listener,
-    sb__app_costs_listener;
+    sb__app_costs_listener, sb__app_statements_listener;
 
 // app/stdio.c. True if only scripts write to stdout: below --verbosity=3, or
 // --report=none.
@@ -458,6 +459,14 @@ void sb__app_server_data(struct sb__listening *t);
 // takes its facts.
 void sb__app_server_stop(struct sb__listening *t, const struct sb_report *r);
 void sb__app_server_done(struct sb__listening *t);
+// app/statements.c. Whether servers are asked what they count of statements.
+bool sb__app_statements_wanted(const struct sb_app *a);
+// What was counted before the users connected; NULL: not asked for.
+struct sb_first_statements *sb__app_first_statements(struct sb__listening *t);
+// Takes what the sampler has, which was stopped.
+void sb__app_statements_take(
+    struct sb__listening *t, struct sb_sampler *sampler);
+void sb__app_statements_done(struct sb__listening *t);
 // app/validity.c. Whether the figures of the run are checked.
 bool sb__app_validity_wanted(const struct sb_app *a);
 // Whether its intervals are followed, for these checks or for --until.

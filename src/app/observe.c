@@ -201,7 +201,9 @@ static void start_server(struct sb__listening *t)
         .opts = &a->sampler_opts,
         .wanted = a->reporters.n > 0,
         .inspects = inspected_parts(a),
+        .statements = sb__app_statements_wanted(a),
         .first = &t->server.first,
+        .counted = sb__app_first_statements(t),
         .interval = (uint64_t)(a->run.report_interval ? a->run.report_interval
                                                       : DEFAULT_INTERVAL),
     };
@@ -210,7 +212,7 @@ static void start_server(struct sb__listening *t)
     // Result files name the server also without its counters.
     if (!sb_sampler_samples(setup.opts, setup.wanted) && !shows_facts(a) &&
         !*setup.opts->pid && !setup.opts->waits && !setup.inspects &&
-        !debugging())
+        !setup.statements && !debugging())
         return;
     assert(!t->server.sampler);
     t->server.sampler = sb_sampler_start(&setup, &err);
@@ -453,11 +455,11 @@ void sb__app_server_stop(struct sb__listening *t, const struct sb_report *r)
 
     if (!sampler)
         return;
-    bool inspects = inspected_parts(a) != 0;
+    bool asks = inspected_parts(a) != 0 || sb__app_statements_wanted(a);
 
-    if (shows_facts(a) || inspects)
+    if (shows_facts(a) || asks)
         sb_sampler_wait(sampler, WAIT_FACTS);
-    if ((a->reporters.n > 0 || inspects) && !a->leave)
+    if ((a->reporters.n > 0 || asks) && !a->leave)
         sb_sampler_last(sampler, WAIT_LAST);
     if (!sb_sampler_stop(sampler))
         a->leave = true;
@@ -467,6 +469,7 @@ void sb__app_server_stop(struct sb__listening *t, const struct sb_report *r)
     sb__app_server_data(t);
     if (a->sampler_opts.waits && r)
         take_waits(t, sampler, r->start_ns + (uint64_t)(r->total_s * 1e9));
+    sb__app_statements_take(t, sampler);
     if (debugging())
         sb_sampler_servers(sampler, log_server, NULL);
     if (shows_facts(a))

@@ -34,6 +34,7 @@ static const struct sb__app_listener *const listeners[] = {
     &sb__app_ranks_listener,
     &sb__app_validity_listener,
     &sb__app_costs_listener,
+    &sb__app_statements_listener,
     &files_listener,
     &limits_listener,
     &sb__app_beside_listener,
@@ -826,6 +827,7 @@ void sb__app_listening_done(struct sb__listening *t)
     sb__app_beside_done(t);
     sb__app_validity_done(t);
     sb__app_costs_done(t);
+    sb__app_statements_done(t);
     free(t->block);
     t->block = NULL;
     t->a->facts.block = NULL;

@@ -507,6 +507,39 @@ struct sb_activity_sink {
     void (*note)(void *arg, const char *text);
 };
 
+// What a server has counted of a statement, or of all statements that differ
+// only in their values. Totals grow from any start; NaN: the server does not
+// count this.
+struct sb_statement_count {
+    const char *id;   // on this server; valid during the call
+    bool is_prepared; // all executions of prepared statements: the server does
+                      // not count these by their texts
+    double calls;
+    double ns;                 // in the server
+    double rows;               // returned or changed
+    double examined;           // rows that were read
+    double hit, read, written; // pages: found in the cache, read into it,
+                               // written
+    double errors;
+};
+
+// Takes what a server has counted. The core implements it. The functions return
+// 0, or an SB_E* that ends the visits and is returned.
+struct sb_statement_sink {
+    void *arg;
+    // The statements whose texts are asked for. nids 0: totals() of all
+    // statements is asked for.
+    const char *const *ids;
+    unsigned nids;
+    int (*totals)(void *arg, const struct sb_statement_count *s);
+    // Valid during the call. Not called for statements of the other functions
+    // of struct sb_info_ops, which are no part of the load.
+    int (*text)(void *arg, const char *id, const char *text);
+    // A total: how often the server had no room for a statement, or has removed
+    // one.
+    int (*lost)(void *arg, double n);
+};
+
 struct sb_info_ops {
     // Writes one line about the server, such as "SQLite 3.40.1, journal mode
     // wal"; returns the length as snprintf() does. An open result stays open.
@@ -556,6 +589,12 @@ struct sb_info_ops {
     // Returns the number by which the server identifies the session of this
     // connection, 0 if unknown. Required with activity().
     uint64_t (*session)(const struct sb_conn *conn);
+    // Passes what the server has counted of the statements of this user or, if
+    // it does not count by user, of all users, in the current database. Changes
+    // nothing in the server. Optional. 0, or SB_E*: SB_EUNSUPPORTED if the
+    // server does not count statements.
+    int (*statements)(struct sb_conn *conn, const struct sb_statement_sink *to,
+        struct sb_err *err);
     // The counters that are shown if the user selects none: patterns as in
     // fnmatch(), separated by commas, in any case of letters. NULL: all.
     const char *counters_default;

@@ -464,3 +464,15 @@ int sb__probe_rush(
     assert(p->open);
     return p->drv->upkeep->rush(p->conn, undo, size, err);
 }
+
+int sb__probe_statements(
+    struct sb__probe *p, const struct sb_statement_sink *to, struct sb_err *err)
+{
+    const struct sb_info_ops *ops = p->drv->info;
+
+    assert(p->open);
+    if (!ops || !ops->statements)
+        return sb_err_set(err, SB_EUNSUPPORTED,
+            "the %s driver cannot report this", p->drv->name);
+    return ops->statements(p->conn, to, err);
+}

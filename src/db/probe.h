@@ -75,6 +75,10 @@ uint64_t sb__probe_session(struct sb__probe *p);
 int sb__probe_inspect(
     struct sb__probe *p, const struct sb_inspect_sink *to, struct sb_err *err);
 
+// As sb_info_ops.statements; SB_EUNSUPPORTED if the driver has no answers.
+int sb__probe_statements(struct sb__probe *p,
+    const struct sb_statement_sink *to, struct sb_err *err);
+
 // As sb_info_ops.explain; SB_EUNSUPPORTED if the driver has no plans.
 int sb__probe_explain(struct sb__probe *p, const struct sb_statement *s,
     const struct sb_plan_sink *to, struct sb_err *err);

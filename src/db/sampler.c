@@ -20,6 +20,13 @@
 #include "db/texts.h"
 #include "kit/locale.h"
 
+static const char *const statements_choices[] = {
+    [SB_STATEMENTS_AUTO] = "auto",
+    [SB_STATEMENTS_ON] = "on",
+    [SB_STATEMENTS_OFF] = "off",
+    [SB_STATEMENTS_OFF + 1] = NULL,
+};
+
 static const struct sb_opt sampler_opts[] = {
     { .name = "server-stats",
         .type = SB_OPT_LIST,
@@ -44,6 +51,16 @@ static const struct sb_opt sampler_opts[] = {
         .flags = SB_OPT_YIELDS,
         .help = "look ten times per second at what the sessions of the server "
                 "wait for, and report it by class of waits and by operation" },
+    { .name = "server-statements",
+        .type = SB_OPT_ENUM,
+        .offset = offsetof(struct sb_sampler_opts, statements),
+        .def = "auto",
+        .choices = statements_choices,
+        .flags = SB_OPT_YIELDS,
+        .help = "read what the server counts of each statement, by "
+                "pg_stat_statements or performance_schema {auto: if a result "
+                "file is written and the server counts them; on: print it, "
+                "too; off: never}" },
     { 0 },
 };
 
@@ -436,8 +453,6 @@ static int inspect_before(
     if (!t->s->setup.inspects || t->same || (again && !first))
         return 0;
     t->inspected = true;
-    // With counters, their first sample does it.
-    t->rebased.done = t->rebased.done || (first && !t->s->samples);
     if (again && !t->before.asked)
         return 0;
     return inspect(t, &t->before, again, err);
@@ -479,6 +494,50 @@ static int inspect_after(struct sb__sampler_target *t, struct sb_err *err)
     if (!t->s->setup.inspects || t->same || !last_is_due(t))
         return 0;
     return inspect(t, &t->after, false, err);
+}
+
+// Before the users connected, or else at the first visit; and when the measured
+// part begins after a warm-up.
+static int count_before(
+    struct sb__sampler_target *t, bool first, struct sb_err *err)
+{
+    struct sb_statements now;
+    uint64_t start;
+    int rc;
+
+    if (!t->s->setup.statements || t->same || (t->counted.asked && !first))
+        return 0;
+    rc = sb__statements_read(t->probe, &now, err);
+    if (rc) {
+        sb_statements_done(&now);
+        return rc;
+    }
+    pthread_mutex_lock(&t->s->lock);
+    start = first ? t->s->measured_at : t->s->started;
+    sb_statements_done(&t->counted);
+    t->counted = now;
+    t->counted_late = now.ns > start ? now.ns - start : 0;
+    pthread_mutex_unlock(&t->s->lock);
+    return 0;
+}
+
+static int count_after(struct sb__sampler_target *t, struct sb_err *err)
+{
+    struct sb_statements_growth growth = { 0 };
+    struct sb_statements now = { 0 };
+    int rc;
+
+    if (!t->s->setup.statements || t->same || !last_is_due(t))
+        return 0;
+    rc = sb__statements_read(t->probe, &now, err);
+    if (rc == 0)
+        rc = sb__statements_grow(t->probe, &t->counted, &now, &growth, err);
+    sb_statements_done(&now);
+    pthread_mutex_lock(&t->s->lock);
+    sb_statements_growth_done(&t->growth);
+    t->growth = growth;
+    pthread_mutex_unlock(&t->s->lock);
+    return rc;
 }
 
 // How long statements are explained before the measured part, and after it.
@@ -531,6 +590,27 @@ static int explain_after(struct sb__sampler_target *t, struct sb_err *err)
     return explain(t, &t->plans_after, sb_clock_monotonic() + PLANS_NS, err);
 }
 
+static int ask_before(
+    struct sb__sampler_target *t, bool first, struct sb_err *err)
+{
+    int rc = inspect_before(t, first, err);
+
+    if (rc == 0)
+        rc = count_before(t, first, err);
+    // With counters, their first sample does it.
+    t->rebased.done = t->rebased.done || (rc == 0 && first && !t->s->samples);
+    return rc;
+}
+
+static int ask_after(struct sb__sampler_target *t, struct sb_err *err)
+{
+    int rc = inspect_after(t, err);
+
+    if (rc == 0)
+        rc = count_after(t, err);
+    return rc ? rc : explain_after(t, err);
+}
+
 // Without counters, a server is visited only to inspect it. Its connection is
 // closed meanwhile, unless it is asked during the run.
 static bool has_nothing_to_do(
@@ -554,28 +634,31 @@ static void visit_target(struct sb__sampler_target *t)
     if (rc == 0 && !t->described)
         rc = describe(t, &err);
     if (rc == 0)
-        rc = inspect_before(t, first, &err);
+        rc = ask_before(t, first, &err);
     sampler_tried(t);
     if (rc == 0 && !t->same && t->s->samples && !sb__sampler_stopped(t->s))
         rc = sample(t, first, &err);
     if (rc == 0)
         rc = inspect_waiters(t, first, &err);
     if (rc == 0)
-        rc = inspect_after(t, &err);
-    if (rc == 0 && plans)
-        rc = explain_before(t, &err);
+        rc = plans ? explain_before(t, &err) : 0;
     if (rc == 0)
-        rc = explain_after(t, &err);
+        rc = ask_after(t, &err);
     if (rc)
         target_failed(t, &err);
     else if (!t->s->samples && !says_waiters(t))
         sb__probe_disconnect(t->probe); // it would be idle during the run
 }
 
+// Whether servers are asked before and after the run.
+static bool asks(const struct sb_sampler *s)
+{
+    return s->setup.inspects || s->setup.statements;
+}
+
 static bool has_more_to_do(const struct sb__sampler_target *t)
 {
-    return !t->described ||
-           (!t->same && (t->s->samples || t->s->setup.inspects));
+    return !t->described || (!t->same && (t->s->samples || asks(t->s)));
 }
 
 // Even if intervals are long, the sample with which rates begin is taken in
@@ -814,6 +897,8 @@ static void target_free(struct sb__sampler_target *t)
     sb_inspected_done(&t->after);
     sb_plans_done(&t->plans_before);
     sb_plans_done(&t->plans_after);
+    sb_statements_done(&t->counted);
+    sb_statements_growth_done(&t->growth);
     sb_server_facts_done(&t->facts);
     free(t);
 }
@@ -875,6 +960,17 @@ static void start_waits(struct sb__sampler_target *t)
     pthread_mutex_unlock(&t->s->lock);
 }
 
+static void take_first_counts(struct sb_sampler *s,
+    struct sb__sampler_target *t, const struct sb__inst *inst, uint64_t number)
+{
+    struct sb_first_statements *first = s->setup.counted;
+
+    if (!first || first->inst != inst || number != 0)
+        return;
+    t->counted = first->seen;
+    first->seen = (struct sb_statements){ 0 };
+}
+
 static void add_target(
     struct sb_sampler *s, struct sb__inst *inst, uint64_t number)
 {
@@ -894,6 +990,7 @@ static void add_target(
     sb__probe_client(t->probe, &t->facts);
     take_first_look(s, t, inst, number);
     make_waits(t, inst, number);
+    take_first_counts(s, t, inst, number);
     pthread_mutex_lock(&s->lock);
     assert(s->ntargets < TARGETS_MAX);
     s->target[s->ntargets++] = t;
@@ -1003,7 +1100,7 @@ static struct sb_sampler *sampler_new(const struct sb_sampler_setup *setup)
     s->samples = sb_sampler_samples(setup->opts, setup->wanted);
     s->period = setup->interval > PERIOD_MIN_NS ? setup->interval
                                                 : PERIOD_MIN_NS;
-    s->phase = sb_clock_monotonic();
+    s->phase = s->started = sb_clock_monotonic();
     s->measured_at = s->plans_at = UINT64_MAX;
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_init(&attr);
@@ -1106,7 +1203,8 @@ static bool has_last(const struct sb_sampler *s)
         const struct sb__sampler_target *t = s->target[i];
 
         all = all &&
-              (t->last || t->same || (t->samples == 0 && !t->before.asked));
+              (t->last || t->same ||
+                  (t->samples == 0 && !t->before.asked && !t->counted.asked));
     }
     return all;
 }
@@ -1115,7 +1213,7 @@ void sb_sampler_last(struct sb_sampler *s, uint64_t ns)
 {
     uint64_t until = sb_clock_monotonic() + ns;
 
-    if (!s->samples && !s->setup.inspects)
+    if (!s->samples && !asks(s))
         return;
     pthread_mutex_lock(&s->lock);
     s->last = true;
@@ -1217,6 +1315,32 @@ void sb_sampler_waits_interval(struct sb_sampler *s,
         if (s->target[i]->waits.samples)
             sb_waits_interval(
                 s->target[i]->waits.samples, visit_class, (void *)&v);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sb_sampler_statements(struct sb_sampler *s,
+    void (*visit)(void *arg, const struct sb_sampler_growth *g), void *arg)
+{
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->ntargets; i++) {
+        struct sb__sampler_target *t = s->target[i];
+        struct sb_sampler_growth one = {
+            .late_s = (double)t->counted_late / 1e9, .growth = t->growth
+        };
+
+        if (t->same)
+            continue;
+        if (!one.growth.asked)
+            snprintf(one.growth.why, sizeof(one.growth.why), "%s",
+                t->counted.why[0] ? t->counted.why
+                                  : "the server did not answer");
+        snprintf(one.driver, sizeof(one.driver), "%s",
+            sb__probe_driver(t->probe)->name);
+        snprintf(
+            one.address, sizeof(one.address), "%s", t->facts.server.address);
+        t->growth = (struct sb_statements_growth){ 0 };
+        visit(arg, &one);
     }
     pthread_mutex_unlock(&s->lock);
 }

@@ -17,6 +17,7 @@
 #include "db/inspect.h"
 #include "db/probe.h"
 #include "measure/waits.h"
+#include "db/statements.h"
 
 struct sb_drivers;
 
@@ -25,6 +26,13 @@ struct sb_sampler_opts {
     struct sb_opt_list stats; // --server-stats
     const char *pid;          // --server-pid, "" for none
     bool waits;               // --server-waits
+    int statements;           // --server-statements, enum sb_sampler_statements
+};
+
+enum sb_sampler_statements {
+    SB_STATEMENTS_AUTO, // if a result file is written and the server has them
+    SB_STATEMENTS_ON,
+    SB_STATEMENTS_OFF,
 };
 
 extern const struct sb_opt_table sb_sampler_opt_table;
@@ -45,6 +53,9 @@ struct sb_sampler_setup {
                        // run: 1u << enum sb_inspect_part
     struct sb_first_look *first; // of a server; NULL: none. The sampler takes
                                  // what was seen
+    bool statements; // the counts of statements are read before and after it
+    struct sb_first_statements *counted; // those before the users connected;
+                                         // NULL: none. The sampler takes them
     uint64_t interval; // ns between two reports, more than 0; samples are at
                        // least 100 ms apart
 };
@@ -133,6 +144,20 @@ struct sb_inspection {
 void sb_sampler_inspections(struct sb_sampler *s,
     void (*visit)(void *arg, const struct sb_inspection *i), void *arg);
 void sb_inspection_done(struct sb_inspection *i);
+
+// What a server has counted of statements in the measured part.
+struct sb_sampler_growth {
+    char driver[32], address[256];
+    // How long it had been in progress when the first reading was complete: 0,
+    // if that was before the users connected.
+    double late_s;
+    struct sb_statements_growth growth;
+};
+
+// Passes it, once per server and database, also if nothing is known. The
+// visitor takes the growth. After sb_sampler_stop().
+void sb_sampler_statements(struct sb_sampler *s,
+    void (*visit)(void *arg, const struct sb_sampler_growth *g), void *arg);
 
 // Waits until each server has answered once, or failed to, but at most `ns`:
 // for the facts of a run that was very short.

@@ -12,6 +12,7 @@
 #include "db/probe.h"
 #include "db/sampler.h"
 #include "measure/waits.h"
+#include "db/statements.h"
 
 #define TARGETS_MAX 32u
 #define MISSING_MAX 8u
@@ -40,7 +41,10 @@ struct sb__sampler_target {
     unsigned looks; // as in struct sb_inspection
     double waiters;
     struct sb_plans plans_before, plans_after;
-    bool last; // the one after the run was taken, or failed
+    struct sb_statements counted; // of statements, before it
+    uint64_t counted_late;        // ns: sb_sampler_growth.late_s
+    struct sb_statements_growth growth;
+    bool last; // what follows the run was asked, or failed
     // Used by the thread only:
     bool described, warned;
     bool inspected; // before the run, or the server failed to answer
@@ -69,6 +73,7 @@ struct sb_sampler {
     struct sb_sampler_setup setup;
     bool samples;         // false: facts only
     uint64_t period;      // ns between two samples
+    uint64_t started;     // when the users were ready
     pthread_mutex_t lock; // protects what follows
     pthread_cond_t changed;
     bool stop, joined, left;

@@ -17,6 +17,7 @@ struct sb_asserts;
 struct sb_beside_figures;
 struct sb_costs;
 struct sb_until;
+struct json_t;
 struct sb_validity;
 struct sb_waits_facts;
 
@@ -120,7 +121,10 @@ struct sb_facts {
     const struct sb_validity *validity;     // known at the end; or NULL
     const struct sb_costs *costs;           // at the end; or NULL
     const struct sb_until *until;           // --until, at the end; or NULL
-    const struct sb_fact *swept;            // values of the options of --sweep
+    // What servers counted of statements (out/statements.h), at the end; or
+    // NULL.
+    struct json_t *statements;
+    const struct sb_fact *swept; // values of the options of --sweep
     unsigned nswept;
     unsigned round;         // of the sweep, from 1; 0: not part of a sweep
     unsigned place, places; // the run is the place-th, from 1, of the sweep

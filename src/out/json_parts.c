@@ -681,20 +681,29 @@ static json_t *settle_object(const struct sb_settled *s)
     return sb__json_complete(o, ok);
 }
 
-static bool optional_facts(json_t *o, const struct sb_facts *f)
+static bool server_facts(json_t *o, const struct sb_facts *f)
 {
     bool ok = true;
 
-    if (f->ndata)
-        ok = sb__json_set(o, "data", data(f)) && ok;
-    if (f->settled)
-        ok = sb__json_set(o, "settle", settle_object(f->settled)) && ok;
     if (f->ntotals)
         ok = sb__json_set(o, "server_totals", sb_json_server_totals(f)) && ok;
     if (f->nplans)
         ok = sb__json_set(o, "plans", sb_json_plans(f)) && ok;
     if (f->nwaits)
         ok = sb__json_set(o, "waits", sb_json_waits(f)) && ok;
+    if (f->statements)
+        ok = sb__json_set(o, "statements", json_incref(f->statements)) && ok;
+    return ok;
+}
+
+static bool optional_facts(json_t *o, const struct sb_facts *f)
+{
+    bool ok = server_facts(o, f);
+
+    if (f->ndata)
+        ok = sb__json_set(o, "data", data(f)) && ok;
+    if (f->settled)
+        ok = sb__json_set(o, "settle", settle_object(f->settled)) && ok;
     if (f->share && f->share->ranks > 1)
         ok = sb__json_set(o, "rank", rank_object(f->share)) && ok;
     if (f->beside)

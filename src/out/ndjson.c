@@ -91,6 +91,16 @@ static int ndjson_final(
     return n->totals ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
+// Takes the reference.
+static json_t *with_statements(json_t *last, const struct sb_facts *f)
+{
+    if (!f->statements ||
+        json_object_set(last, "statements", f->statements) == 0)
+        return last;
+    json_decref(last);
+    return NULL;
+}
+
 // The totals, how the run ended, and the servers again: the first line lacks
 // those that had not answered when it was written.
 static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
@@ -120,7 +130,7 @@ static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
         json_decref(last);
         return NULL;
     }
-    return last;
+    return with_statements(last, r->facts);
 }
 
 static int ndjson_finish(

@@ -25,6 +25,7 @@
 #include "results/differences.h"
 #include "results/sides.h"
 #include "results/waits.h"
+#include "results/statements.h"
 
 #define FIGURES_MAX 512u
 
@@ -61,7 +62,7 @@ struct comparison {
     bool open_loop;
     struct work work[WORKS];
     bool other_work;     // the sides did different work: there is no verdict
-    json_t *differences; // sb_run_facts_compare(); owned
+    json_t *differences; // facts and statements; owned
 };
 
 #define AT(field) offsetof(struct compare_opts, field)
@@ -743,6 +744,7 @@ static void print_comparison(const struct comparison *c)
     print_side(c, 'A', &c->a);
     print_side(c, 'B', &c->b);
     sb_differences_print(c->differences, out);
+    sb__statements_print(c->differences, out);
     fprintf(out, "\n%-32s %10s %10s %10s  %19.4g %% interval  %s\n", "figure",
         "A", "B", "B / A - 1", c->o.confidence, "verdict");
     for (unsigned i = 0; i < c->n; i++)
@@ -1081,7 +1083,10 @@ static json_t *differences(const struct sb_side *a, const struct sb_side *b)
     list = sb_run_facts_compare(&fa, &fb);
     sb_run_facts_done(&fa);
     sb_run_facts_done(&fb);
-    return list;
+    if (!list || sb__statements_differ(list, a, b) == 0)
+        return list;
+    json_decref(list);
+    return NULL;
 }
 
 static int perform_comparison(struct comparison *c)

@@ -14,11 +14,12 @@
 #include "out/costs.h"
 #include "out/facts.h"
 #include "out/waits.h"
+#include "out/statements.h"
 #include "results/cmd.h"
 #include "results/sweep_figures.h"
 
 struct show_opts {
-    bool validity, disclosure;
+    bool validity, disclosure, statements;
 };
 
 static const struct sb_opt show_options[] = {
@@ -35,6 +36,12 @@ static const struct sb_opt show_options[] = {
         .help = "print how the run was measured instead of its figures, for a "
                 "paper or a bug report: command line, server, settings that "
                 "are not defaults, machine, data and checks" },
+    { .name = "statements",
+        .type = SB_OPT_BOOL,
+        .offset = offsetof(struct show_opts, statements),
+        .def = "off",
+        .flags = SB_OPT_YIELDS,
+        .help = "print what the servers counted of each statement" },
     { .name = NULL },
 };
 
@@ -189,6 +196,26 @@ static void show_waits(const struct sb_result_run *run, FILE *out)
     }
 }
 
+static void write_statements(const void *statements, FILE *out)
+{
+    sb_statements_text(statements, out);
+}
+
+// Prints what servers have counted of statements: demanded now or by the run.
+static void show_statements(
+    const struct sb_result_run *run, bool demanded, FILE *out)
+{
+    const json_t *json = json_object_get(run->json, "statements");
+    const char *option = sb_result_option(run, "server-statements");
+
+    if (json && (demanded || (option && strcmp(option, "on") == 0)))
+        print_table(write_statements, json, out);
+    else if (demanded)
+        fputs("Statements: no server was asked what it counts, or none counts "
+              "statements\n\n",
+            out);
+}
+
 static void show_command(const json_t *member, FILE *out)
 {
     struct sb_beside_summary s;
@@ -303,6 +330,7 @@ static void print_run(const struct sb_cmd_args *args,
         show_validity(run, args->out);
     if (o->report_costs == SB_TEXT_COSTS_ON || o->price > 0)
         show_costs(run, o->price, args->out);
+    show_statements(run, own->statements, args->out);
     if (o->verbosity >= SB_LOG_NOTICE)
         show_limits(run, args->out);
     if (o->report_context && o->verbosity >= SB_LOG_NOTICE)

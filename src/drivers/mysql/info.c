@@ -474,5 +474,6 @@ const struct sb_info_ops sbmy_info_ops = {
     .explain = sbmy_explain,
     .activity = sbmy_activity,
     .session = sbmy_session,
+    .statements = sbmy_statements,
     .counters_default = COUNTERS,
 };

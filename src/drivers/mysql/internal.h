@@ -595,6 +595,10 @@ int sbmy_activity(struct sb_conn *conn, const struct sb_activity_sink *to,
     struct sb_err *err);
 uint64_t sbmy_session(const struct sb_conn *conn);
 
+// statements.c: statements() of struct sb_info_ops.
+int sbmy_statements(struct sb_conn *conn, const struct sb_statement_sink *to,
+    struct sb_err *err);
+
 // conn.c
 extern const struct sb_generic_ops sbmy_generic_ops;
 

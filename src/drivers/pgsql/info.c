@@ -384,6 +384,7 @@ const struct sb_info_ops pgsql_info_ops = {
     .explain = pgsql_explain,
     .activity = pgsql_activity,
     .session = pgsql_session,
+    .statements = pgsql_statements,
     // PostgreSQL 15 and later: PGSTAT_MIN_INTERVAL. Before, a connection sent
     // what it had counted after half a second, and the file of the collector
     // was half a second old.

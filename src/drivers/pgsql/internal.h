@@ -397,4 +397,8 @@ int pgsql_activity(struct sb_conn *conn, const struct sb_activity_sink *to,
     struct sb_err *err);
 uint64_t pgsql_session(const struct sb_conn *conn);
 
+// statements.c: statements() of struct sb_info_ops.
+int pgsql_statements(struct sb_conn *conn, const struct sb_statement_sink *to,
+    struct sb_err *err);
+
 #endif

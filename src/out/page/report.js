@@ -105,6 +105,7 @@ function build() {
     stabilitySection(main, run);
     curveSection(main, runs, run, chosen);
     operationsSection(main, run);
+    statementsSection(main, run);
     limitsSection(main, run);
     rateSection(main, run);
     besideSection(main, run);

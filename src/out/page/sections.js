@@ -766,6 +766,41 @@ function operationsSection(main, run) {
     chart("p95", "Latency of operations, p95", "ms", "operation-latency");
 }
 
+// What servers counted of statements, beside the operations of the client.
+function statementsSection(main, run) {
+    const { servers, operations, digests } = run.doc.statements || {};
+    if (!servers)
+        return;
+    const time = v => value(v, ms(v ?? NaN));
+    const count = v => value(v, v === null ? MISSING : whole(v));
+    const figure = v => value(v, num(v));
+    const notes = servers.flatMap(s => [
+        s.why && `${s.address}: unknown: ${s.why}`,
+        s.lost && `${s.address}: incomplete: the server had no room for all statements`,
+        s.reset && `${s.address}: incomplete: its statistics were reset during the run`,
+    ]).filter(Boolean);
+    section(main, "statements", "Statements on the server",
+        notes.map(n => h("p", null, n)),
+        table("Operations of the client and what the server counted of them; the " +
+            "difference is the network, the client and waiting between both",
+        [{ text: "operation" }, { text: "calls", n: true },
+            { text: "calls on the server", n: true }, { text: "client", n: true },
+            { text: "server", n: true }, { text: "difference", n: true }],
+        operations.map(o => [o.name, count(o.client_calls), o.agree ||
+            o.server_calls === null ? count(o.server_calls)
+            : h("span", { class: "bad" }, whole(o.server_calls)),
+        time(o.client_ms), time(o.server_ms), time(o.difference_ms)])),
+        digests.length ? table("Statements, figures per call",
+            [{ text: "statement" }, { text: "operation" }, { text: "calls", n: true },
+                { text: "time", n: true }, { text: "rows", n: true },
+                { text: "examined", n: true }, { text: "pages hit", n: true },
+                { text: "read", n: true }, { text: "written", n: true }],
+            digests.map(d => [h("code", null, d.text.length > 300
+                ? `${d.text.slice(0, 300)}...` : d.text), d.operation,
+            count(d.calls), time(d.ms), figure(d.rows), figure(d.examined),
+            figure(d.hit), figure(d.read), figure(d.written)]), 20) : null);
+}
+
 function errorsSection(main, run) {
     if (!(run.doc.errors || []).length)
         return;
