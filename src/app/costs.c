@@ -25,9 +25,6 @@
 #define CONNECTS_MAX 0.1
 // Totals must not be later than this share of the measured part.
 #define LATE_MAX 0.05
-// A server was restarted if its time and that of this machine differ by more,
-// s.
-#define UPTIME_OFF 2
 
 struct sb__app_costs {
     struct sb_costs result;

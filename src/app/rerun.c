@@ -184,8 +184,7 @@ static bool is_replaced(const struct settings *s, const char *name)
     return false;
 }
 
-// What is no part of a run that is repeated
-// ------------------------------------
+// What is no part of a run that is repeated -----------------------------------
 
 static int not_one(const struct settings *s, const char *what, const char *hint,
     struct sb_err *err)
@@ -272,8 +271,7 @@ static bool is_left_out(const char *name)
     return false;
 }
 
-// Values that the file hides
-// ----------------------------------------------------
+// Values that the file hides --------------------------------------------------
 //
 // Passwords. They are searched for where users keep them: the command line, the
 // environment, and the config file, which the new run does not read otherwise.
@@ -490,8 +488,7 @@ static int choose_reports(struct settings *s, struct sb_err *err)
     return 0;
 }
 
-// Executing the program
-// ---------------------------------------------------------
+// Executing the program -------------------------------------------------------
 
 static int execute(struct settings *s, struct sb_err *err)
 {
@@ -549,8 +546,7 @@ int sb_app_rerun(struct sb_app *a)
     return SB_EXIT_FAILED;
 }
 
-// The new run
-// -------------------------------------------------------------------
+// The new run -----------------------------------------------------------------
 
 struct sb_app_rerun {
     struct sb_result_file file;
@@ -642,8 +638,7 @@ int sb_app_rerun_check(struct sb_app *a, struct sb_err *err)
     return err->code;
 }
 
-// Before users connect
-// ------------------------------------------------------------
+// Before users connect --------------------------------------------------------
 
 // Returns the database of the old run that this one is to be compared with: the
 // same address, or the only one. New reference; NULL: none.
@@ -743,8 +738,7 @@ const struct sb__app_listener sb__app_rerun_listener = {
     .connecting = compare_before,
 };
 
-// After the run
-// --------------------------------------------------------------------
+// After the run ---------------------------------------------------------------
 
 static int compare_after(struct sb_app *a)
 {

@@ -61,8 +61,7 @@ double sb_random_seed_of(const struct sb_random *r)
     return (double)(sb_rng_next(&copy) >> 11);
 }
 
-// Draws
-// ------------------------------------------------------------------------
+// Draws -----------------------------------------------------------------------
 
 static double draw_default(struct sb_random *r, double a, double b)
 {

@@ -87,8 +87,7 @@ const struct sb_driver_options *sb__options_open(
     const char *dir, const char *name, void **handle);
 void sb__options_close(void *handle);
 
-// loader.c
-// ---------------------------------------------------------------------
+// loader.c --------------------------------------------------------------------
 
 // Adds the default options of a driver that is not loaded to d->idle, if it has
 // an options module and they are not there yet. 0 or SB_E*.

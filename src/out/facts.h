@@ -111,7 +111,7 @@ struct sb_facts {
     unsigned ndata;
     const struct sb_server_total *totals;
     unsigned ntotals;
-    const struct sb_plan_facts *plans; // known at the end only
+    const struct sb_plan_facts *plans;
     unsigned nplans;
     const struct sb_waits_facts *waits; // --server-waits, at the end
     unsigned nwaits;

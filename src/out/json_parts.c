@@ -659,7 +659,6 @@ json_t *sb_json_waits(const struct sb_facts *f)
     return sb__json_complete(list, ok);
 }
 
-// Members that not every run has.
 static json_t *settle_object(const struct sb_settled *s)
 {
     json_t *o = json_object(), *steps = json_array();
@@ -696,6 +695,7 @@ static bool server_facts(json_t *o, const struct sb_facts *f)
     return ok;
 }
 
+// Members that not every run has.
 static bool optional_facts(json_t *o, const struct sb_facts *f)
 {
     bool ok = server_facts(o, f);

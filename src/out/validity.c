@@ -288,8 +288,7 @@ void sb_validity_read(struct sb_validity *v, const json_t *json)
     }
 }
 
-// --until
-// -----------------------------------------------------------------------
+// --until ---------------------------------------------------------------------
 
 void sb_until_print(const struct sb_until *u, double seconds, FILE *out)
 {

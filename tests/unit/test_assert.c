@@ -9,8 +9,7 @@
 
 #define MS UINT64_C(1000000)
 
-// Parsing
-// ----------------------------------------------------------------------
+// Parsing ---------------------------------------------------------------------
 
 static struct sb_asserts parsed(const char *text)
 {
@@ -246,8 +245,7 @@ static void number_of_limits_is_bounded(void)
     sb_asserts_done(&a);
 }
 
-// Checking
-// ----------------------------------------------------------------------
+// Checking --------------------------------------------------------------------
 
 struct fixture {
     struct sb_stats *stats;
@@ -541,8 +539,7 @@ static void states_of_checks(void)
     teardown(&f);
 }
 
-// Aborting
-// ----------------------------------------------------------------------
+// Aborting --------------------------------------------------------------------
 
 // An interval of one second that ends at `end`, with n events of ms.
 static bool interval(
@@ -626,8 +623,7 @@ static void warmup_and_rest_are_not_judged(void)
     sb_asserts_done(&a);
 }
 
-// Text
-// --------------------------------------------------------------------------
+// Text ------------------------------------------------------------------------
 
 static void text_has_values_and_verdicts(void)
 {

@@ -348,8 +348,7 @@ static void done_accepts_zero(void)
     CHECK(!h.zip);
 }
 
-// For the reader of HdrHistogram
-// -----------------------------------------------
+// For the reader of HdrHistogram ----------------------------------------------
 
 static FILE *create(const char *folder, const char *name)
 {

@@ -280,8 +280,7 @@ static void a_late_failure_is_in_later_reports(void)
     end(&rs);
 }
 
-// Documents on a disk that is full for a while
-// ----------------------------------
+// Documents on a disk that is full for a while --------------------------------
 
 static const char *const list_json[] = { "json=r.json" };
 static const struct sb_opt_list no_labels;

@@ -320,8 +320,7 @@ static bool mpi_sending(struct sb_transport *t)
     return m->nsending > 0;
 }
 
-// Messages to the launcher of MPICH, Hydra or Slurm, by the protocol PMI 1
-// -----
+// Messages to the launcher of MPICH, Hydra or Slurm, by PMI 1 -----------------
 
 #ifdef MPICH_NUMVERSION
 // Returns the connection to it, or -1 if the command cannot be sent.
