@@ -294,10 +294,11 @@ static void describe_change(struct sb_check *c, const struct series *s,
     bool cold = p->first == 0 && 3 * from <= time_of(s, s->n);
 
     snprintf(c->meaning, sizeof(c->meaning),
-        "from %.7g s to %.7g s, %s was %.3g %% %s than from %.7g s on; that "
-        "changes its mean by %.3g %%",
-        begin, time_of(s, p->end), f->what, fabs(share),
-        share > 0 ? "higher" : "lower", from, fabs(f->off));
+        "from %.7g s to %.7g s, %s was %.*g %% %s than from %.7g s on; that "
+        "changes its mean by %.*g %%",
+        begin, time_of(s, p->end), f->what, sb_check_digits(share), fabs(share),
+        share > 0 ? "higher" : "lower", from, sb_check_digits(f->off),
+        fabs(f->off));
     if (cold)
         snprintf(c->advice, sizeof(c->advice), "use --warmup-time=%.0f or more",
             ceil(warmup + from));
@@ -310,8 +311,8 @@ static void describe_change(struct sb_check *c, const struct series *s,
 static void describe_drift(struct sb_check *c, const struct finding *f)
 {
     snprintf(c->meaning, sizeof(c->meaning),
-        "%s %s by %.3g %% and had not settled at the end of the run", f->what,
-        f->off > 0 ? "rose" : "fell", fabs(f->off));
+        "%s %s by %.*g %% and had not settled at the end of the run", f->what,
+        f->off > 0 ? "rose" : "fell", sb_check_digits(f->off), fabs(f->off));
     snprintf(c->advice, sizeof(c->advice),
         "measure longer, after a longer --warmup-time; if it does not settle, "
         "tables grow or a cache fills");
@@ -629,10 +630,12 @@ static void find_slow_settings(struct sb_check *c,
     if (llabs(step) > CLOCK_STEP_NS)
         sb_check_find(c, SB_VALIDITY_DOUBTFUL,
             "wait until the clock is synchronized",
-            "the time of day was set by %.3g s", (double)step / 1e9);
+            "the time of day was set by %.*g s",
+            sb_check_digits((double)step / 1e9), (double)step / 1e9);
     if (swapped >= SWAPPED_MIN_BYTES)
         sb_check_find(c, SB_VALIDITY_DOUBTFUL, "use less memory",
-            "the machine swapped %.3g MB", swapped / 1e6);
+            "the machine swapped %.*g MB", sb_check_digits(swapped / 1e6),
+            swapped / 1e6);
 }
 
 // What other processes of this machine used; a server on it is not known from

@@ -193,8 +193,8 @@ static void find_durability(const struct sb__listening *t,
     if (bytes > 0 && flushes == 0) {
         sb_check_find(c, SB_VALIDITY_BAD,
             "find out why the server does not flush its log",
-            "the server%s wrote %.3g MB of log and never flushed it", where,
-            bytes / 1e6);
+            "the server%s wrote %.*g MB of log and never flushed it", where,
+            sb_check_digits(bytes / 1e6), bytes / 1e6);
         return;
     }
     if (flushes > 0 && seconds > 0)
@@ -363,8 +363,9 @@ static void keep_growth(
     size_t used = strlen(d->said);
 
     d->known = true;
-    snprintf(d->said + used, sizeof(d->said) - used, "%s%s%s by %.3g%s",
-        used ? ", " : "", what, used ? "" : " grew", fmax(amount, 0), unit);
+    snprintf(d->said + used, sizeof(d->said) - used, "%s%s%s by %.*g%s",
+        used ? ", " : "", what, used ? "" : " grew",
+        sb_check_digits(fmax(amount, 0)), fmax(amount, 0), unit);
 }
 
 // "; at the rate at which it wrote during the run (8.2 MB/s), it owes 38 s"
@@ -372,14 +373,16 @@ static const char *owed(const struct debt *d, double bytes, double done,
     const char *verb, char *out, size_t size)
 {
     double seconds = sb_debt_owed(bytes, done, d->seconds);
+    double rate = done / d->seconds / 1e6;
 
     if (isnan(seconds))
         snprintf(out, size, "; it %s none during the run", verb);
     else
         snprintf(out, size,
-            "; at the rate at which it %s during the run (%.3g MB/s), it owes "
-            "%.3g s",
-            verb, done / d->seconds / 1e6, seconds);
+            "; at the rate at which it %s during the run (%.*g MB/s), it owes "
+            "%.*g s",
+            verb, sb_check_digits(rate), rate, sb_check_digits(seconds),
+            seconds);
     return out;
 }
 
@@ -397,9 +400,10 @@ static bool find_log_debt(struct debt *d)
     if (log.doubtful)
         sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
             "measure longer than the time between checkpoints",
-            "the log since the last checkpoint%s grew by %.3g MB, %.3g %% of "
+            "the log since the last checkpoint%s grew by %.*g MB, %.*g %% of "
             "what forces the next one, which a longer run would include",
-            d->where, growth / 1e6, log.percent);
+            d->where, sb_check_digits(growth / 1e6), growth / 1e6,
+            sb_check_digits(log.percent), log.percent);
     return log.doubtful;
 }
 
@@ -422,9 +426,9 @@ static void find_dirty(struct debt *d, bool before_checkpoint)
     if (pages.doubtful)
         sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
             "measure longer: the server writes them later",
-            "dirty pages%s grew by %.3g MB, which the server has yet to "
+            "dirty pages%s grew by %.*g MB, which the server has yet to "
             "write%s",
-            d->where, growth / 1e6,
+            d->where, sb_check_digits(growth / 1e6), growth / 1e6,
             owed(d, growth, written, "wrote", text, sizeof(text)));
 }
 
@@ -488,8 +492,8 @@ static void find_lag(struct debt *d)
     if (sb_debt_replicas(growth, logged).doubtful)
         sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
             "use a rate that replicas can follow",
-            "a replica%s fell behind by %.3g MB of log%s", d->where,
-            growth / 1e6,
+            "a replica%s fell behind by %.*g MB of log%s", d->where,
+            sb_check_digits(growth / 1e6), growth / 1e6,
             owed(d, growth, logged - growth, "applied", text, sizeof(text)));
     if (isfinite(delay))
         keep_growth(d, "the delay behind its source", delay, " s");
@@ -571,6 +575,7 @@ static void find_cached(const struct sb__listening *t,
     const struct sb_inspection *i, struct sb_check *c)
 {
     double data = data_bytes(i), cache = i->after.fact[SB_FACT_CACHE_BYTES];
+    double data_mb = data / 1e6, cache_mb = cache / 1e6;
     double misses = grown(i, SB_FACT_CACHE_MISSES);
     double cold = sb_check_percent(misses, grown(i, SB_FACT_CACHE_REQUESTS));
     double memory = (double)t->a->facts.host.memory;
@@ -591,18 +596,20 @@ static void find_cached(const struct sb__listening *t,
         sb_check_find(c, sb_check_grade(cold, COLD_DOUBTFUL, COLD_BAD),
             "use a longer --warmup-time",
             "%.3g %% of the pages were not in the server's cache%s, although "
-            "the data (%.3g MB) fits into it: it was not warm",
-            cold, where, data / 1e6);
+            "the data (%.*g MB) fits into it: it was not warm",
+            cold, where, sb_check_digits(data_mb), data_mb);
     else if (data <= cache)
         sb_check_find(c, SB_VALIDITY_OK, "",
-            "in memory: the data (%.3g MB) fits into the cache%s (%.3g MB)",
-            data / 1e6, where, cache / 1e6);
+            "in memory: the data (%.*g MB) fits into the cache%s (%.*g MB)",
+            sb_check_digits(data_mb), data_mb, where, sb_check_digits(cache_mb),
+            cache_mb);
     else
         sb_check_find(c, SB_VALIDITY_OK, "",
-            "%.3g %% of the data (%.3g MB) fits into the cache%s (%.3g MB); "
+            "%.3g %% of the data (%.*g MB) fits into the cache%s (%.*g MB); "
             "%s%.3g %% of the pages were found in it%s",
-            100 * cache / data, data / 1e6, where, cache / 1e6,
-            nearly ? "more than " : "", nearly ? FOUND_MOST : 100 - cold,
+            100 * cache / data, sb_check_digits(data_mb), data_mb, where,
+            sb_check_digits(cache_mb), cache_mb, nearly ? "more than " : "",
+            nearly ? FOUND_MOST : 100 - cold,
             misses > 0 && local && data < memory / 2
                 ? ", others most likely in the operating system's"
                 : "");

@@ -19,7 +19,9 @@
 // How much a total has grown; NaN: unknown.
 static double grown(const struct sb_inspection *i, enum sb_fact_id id)
 {
-    return i->after.fact[id] - i->before.fact[id];
+    const char *why;
+
+    return sb_inspected_growth(&i->before, &i->after, id, &why);
 }
 
 // What the servers say about waits for the locks of rows, and what the client
@@ -39,6 +41,8 @@ static void find_contention(const struct sb__listening *t,
     double waits = 0, looks = 0;
 
     *out = (struct contention){ 0 };
+    if (t->server.ninspections == 0)
+        waits = out->deadlocks = NAN;
     for (unsigned i = 0; i < t->server.ninspections; i++) {
         const struct sb_inspection *s = &t->server.inspection[i];
 
@@ -47,7 +51,8 @@ static void find_contention(const struct sb__listening *t,
         out->waiters += s->waiters;
         looks = fmax(looks, s->looks);
     }
-    out->waits = sb_check_percent(waits, (double)n->completed);
+    out->waits = isnan(waits) ? NAN
+                              : sb_check_percent(waits, (double)n->completed);
     // Sessions of all ranks wait. With stages, some users have gone.
     out->waiting = looks < LOOKS_MIN
                        ? NAN

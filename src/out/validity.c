@@ -134,9 +134,12 @@ void sb_validity_add(
         const struct sb_check *from = &run->check[i];
         struct sb_check *c = &to->check[i];
         bool first = c->state == SB_VALIDITY_NOT_APPLICABLE || !c->made;
+        // The largest share says which percentiles are lower bounds.
+        bool larger = i == SB_CHECK_CENSORED && from->state == c->state &&
+                      from->value > c->value;
 
         if (!from->made ||
-            (c->made && !(first && from->state == SB_VALIDITY_OK) &&
+            (c->made && !(first && from->state == SB_VALIDITY_OK) && !larger &&
                 rank_of(from->state) <= rank_of(c->state)))
             continue;
         *c = *from;

@@ -160,11 +160,28 @@ static void runs_together(void)
     CHECK_INT(all.npercentiles, 0);
     CHECK(sb_validity_censored(&all) == 3);
     CHECK(sb_validity_censored(&a) == 0);
+    // Each share of unknown times counts, not only that of the first run.
+    b.check[SB_CHECK_CENSORED].value = 4;
+    sb_validity_add(&all, &b, 3);
+    CHECK(sb_validity_censored(&all) == 4);
+    b.check[SB_CHECK_CENSORED].value = 2;
+    sb_validity_add(&all, &b, 4);
+    CHECK(sb_validity_censored(&all) == 4);
+}
+
+static void digits(void)
+{
+    CHECK_INT(sb_check_digits(999), 3);
+    CHECK_INT(sb_check_digits(-1234.5), 4);
+    CHECK_INT(sb_check_digits(123456), 6);
+    CHECK_INT(sb_check_digits(0), 3);
+    CHECK_INT(sb_check_digits(NAN), 3);
 }
 
 CHECK_FILE
 {
     RUN(runs_together);
+    RUN(digits);
     RUN(names);
     RUN(the_worst_state_counts);
     RUN(the_line_has_what_is_doubted);
