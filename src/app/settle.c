@@ -42,12 +42,19 @@ static void take_step(void *arg, const struct sb_settle_step *s)
 // warnings.
 static void print_steps(const struct sb_app *a, const struct sb_settled *s)
 {
+    bool settles = strcmp(a->settle_opts.settle, "off");
     const char *before = ": ";
+    unsigned done = 0;
 
+    for (unsigned i = 0; i < s->n; i++)
+        done += !s->step[i].failed;
     if (!sb__app_quiet(a)) {
-        printf("%s in %.3g s",
-            strcmp(a->settle_opts.settle, "off") ? "Settled" : "Prewarmed",
-            s->seconds);
+        if (done > 0)
+            printf(
+                "%s in %.3g s", settles ? "Settled" : "Prewarmed", s->seconds);
+        else
+            printf("Nothing was %s (%.3g s)", settles ? "settled" : "prewarmed",
+                s->seconds);
         for (unsigned i = 0; i < s->n; i++) {
             if (s->step[i].failed)
                 continue;

@@ -456,7 +456,7 @@ static int take_steps_in_time(struct settle *s, struct sb_err *err)
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     if (rc && is_late(s))
-        sb_err_set(err, rc, "the limit of time was reached before the end");
+        sb_err_set(err, rc, "the time limit was reached");
     return rc;
 }
 

@@ -14,7 +14,7 @@ What is done to a database before a run, with SQLite. tests/db/test_validity has
   0
   [1]
   $ run --prewarm 2>&1 | grep rewarm | seconds
-  Prewarmed in N s
+  Nothing was prewarmed (N s)
   WARNING: prewarm: no table was read: each connection of SQLite has a cache of its own; use --warmup-time
 
 The result file has it. Each run of a sweep does it.
@@ -55,5 +55,6 @@ Wrong values, and no database.
   $ sysbench cpu --settle --events=1 run 2>&1 | grep settle
   WARNING: --settle has no effect on the built-in test 'cpu', which has no database
   $ echo 'function event() end' >e.lua
-  $ sysbench e.lua --settle --events=1 run 2>&1 | grep settle
+  $ sysbench e.lua --settle --events=1 run 2>&1 | grep settle | seconds
+  Nothing was settled (N s)
   WARNING: settle: no database is known before the users connect; --db-driver selects one

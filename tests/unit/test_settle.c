@@ -171,7 +171,7 @@ static void the_limit_ends_a_call(void)
     settle("50ms", true);
     CHECK_STR(said,
         "analyze: analyzed 2 tables\n"
-        "!settle: the limit of time was reached before the end\n"
+        "!settle: the time limit was reached\n"
         "prewarm: read 2 tables (9e-05 MB) into the cache\n"
         "!prewarm: without indexes\n"
         "!prewarm: 1 table was not read, because the cache (0.0001 MB) is too "
