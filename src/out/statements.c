@@ -265,7 +265,7 @@ static void print_statements(const json_t *list, FILE *out)
     choose_figures(list, names);
     for (const char **name = names; *name; name++)
         fprintf(out, " %10s", *name);
-    fprintf(out, "  statement (figures per call)\n");
+    fprintf(out, "  statement (ms, rows and pages per call)\n");
     for (size_t i = 0; i < n && i < ROWS_MAX; i++)
         print_statement(json_array_get(list, i), names, out);
     if (n > ROWS_MAX)
@@ -297,18 +297,20 @@ static void print_server(const json_t *server, FILE *out)
     const char *why = sb__json_text_of(server, "why");
     const char *address = sb__json_text_of(server, "address");
 
+    const char *colon = *address ? ": " : "";
+
     if (*why)
-        fprintf(out, "%s%sunknown: %s\n", address, *address ? ": " : "", why);
+        fprintf(out, "%s%sunknown: %s\n", address, colon, why);
     if (json_is_true(json_object_get(server, "lost")))
         fprintf(out,
-            "%s: incomplete: the server had no room for all "
+            "%s%sincomplete: the server had no room for all "
             "statements\n",
-            address);
+            address, colon);
     if (json_is_true(json_object_get(server, "reset")))
         fprintf(out,
-            "%s: incomplete: the server's statistics were reset "
+            "%s%sincomplete: the server's statistics were reset "
             "during the run\n",
-            address);
+            address, colon);
 }
 
 void sb_statements_text(const json_t *statements, FILE *out)

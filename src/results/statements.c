@@ -18,6 +18,8 @@
 // of its rows by the second one.
 #define TIME_FACTOR 1.5
 #define ROWS_FACTOR 1.2
+// Fewer rows per call are no difference.
+#define ROWS_MIN 0.01
 
 #define NAME_MAX 160u // bytes of a statement
 
@@ -52,10 +54,10 @@ static double number(const json_t *o, const char *name)
 static void add_digest(struct list *l, const json_t *digest)
 {
     const char *shape = sb_result_member(digest, "shape");
-    double calls = number(digest, "calls");
+    double calls = number(digest, "calls"), ms = number(digest, "ms");
     struct counted *c = find(l, shape);
 
-    if (!*shape || !(calls > 0))
+    if (!*shape || !(calls > 0) || isnan(ms))
         return;
     if (!c) {
         c = sb_array_room(l->item, &l->cap, l->n, 1, sizeof(*c));
@@ -67,7 +69,7 @@ static void add_digest(struct list *l, const json_t *digest)
         *c = (struct counted){ .shape = shape };
     }
     c->calls += calls;
-    c->ms += calls * number(digest, "ms");
+    c->ms += calls * ms;
     c->rows += calls * number(digest, "rows");
 }
 
@@ -138,8 +140,11 @@ static bool differs(const struct counted *a, const struct counted *b)
 {
     if (a->calls < CALLS_MIN || b->calls < CALLS_MIN)
         return false;
+    double rows_a = a->rows / a->calls, rows_b = b->rows / b->calls;
+
     return by_factor(a->ms / a->calls, b->ms / b->calls, TIME_FACTOR) ||
-           by_factor(a->rows / a->calls, b->rows / b->calls, ROWS_FACTOR);
+           (by_factor(rows_a, rows_b, ROWS_FACTOR) &&
+               fabs(rows_a - rows_b) >= ROWS_MIN);
 }
 
 // Statements of a that b does not have. The list of b may lack some.

@@ -56,7 +56,7 @@ What result files say, as text.
   select                   20           21          1.5          0.5            1
   Calls of client and server differ (other users, or calls that the server does not count): select
   
-        calls         ms       rows  statement (figures per call)
+        calls         ms       rows  statement (ms, rows and pages per call)
           200          2          1  SELECT A
           150          1          3  SELECT \x1b[31m
           100        0.5         10  SELECT C
