@@ -62,9 +62,12 @@ static void resources(FILE *out, const json_t *o, const char *label,
 
 static bool lists(const json_t *list, const char *text)
 {
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *s = json_string_value(json_array_get(list, i));
+
+        if (s && strcmp(s, text) == 0)
             return true;
+    }
     return false;
 }
 
@@ -184,6 +187,8 @@ void sb_context_print(const json_t *run, FILE *out)
 // Columns of the command line.
 #define LINE 78
 
+#define WORD 4000u // bytes of a word of it; longer ones end with "..."
+
 struct words {
     FILE *out;
     size_t at; // column
@@ -194,7 +199,7 @@ static void add_word(struct words *w, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
                                 "UVWXYZ0123456789_-+=./:,@%";
-    char shown[4096], quoted[4 * sizeof(shown)];
+    char shown[4 * WORD], quoted[4 * sizeof(shown)];
     size_t n = 0;
 
     sb_escape_line(shown, sizeof(shown), word);
@@ -216,29 +221,52 @@ static void add_word(struct words *w, const char *word)
     w->at += (size_t)fprintf(w->out, "%s%s", w->at ? " " : "    ", quoted);
 }
 
+// Where results and the settings were, and when the run began.
+static bool is_left_out(const char *name)
+{
+    static const char *const names[] = { "report", "config-file",
+        "config-strict", "beside-output", "start-at", "test" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 // The options of the run that were not defaults, as if all of them had been on
 // the command line.
 static void print_command(FILE *out, const json_t *run)
 {
+    const json_t *merged = json_object_get(run, "merged");
     const json_t *list = json_object_get(run, "options");
     const char *test = text_of(run, "test"), *command = text_of(run, "command");
     struct words w = { .out = out };
     bool mix = false;
 
+    if (merged) {
+        fprintf(out, "Command line: none, merged from %zu runs\n\n",
+            json_array_size(merged));
+        return;
+    }
     fprintf(out, "Command line:\n");
     add_word(&w, "sysbench");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *o = json_array_get(list, i);
         const char *name = text_of(o, "name"), *value = text_of(o, "value");
         const char *source = text_of(o, "source");
-        char word[4000];
+        const char *origin = text_of(o, "origin");
+        char word[WORD];
 
         if (!name || !value || !source || strcmp(source, "default") == 0 ||
-            strcmp(name, "report") == 0 || strcmp(name, "config-file") == 0 ||
-            strcmp(name, "test") == 0)
+            is_left_out(name))
             continue;
         mix = mix || strcmp(name, "mix") == 0;
-        snprintf(word, sizeof(word), "--%s=%s", name, value);
+        // Without --time, this older name of --events has another meaning.
+        if (origin && strcmp(origin, "max-requests") == 0)
+            name = origin;
+        if ((size_t)snprintf(word, sizeof(word), "--%s=%s", name, value) >=
+            sizeof(word))
+            memcpy(word + sizeof(word) - 4, "...", 4);
         add_word(&w, word);
     }
     if (!mix)

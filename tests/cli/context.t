@@ -113,6 +113,19 @@ a shell reads it.
   > print([(a, b) for a, b in zip(options('d.json'), options('again.json')) if a != b])"
   []
 
+It has the older name of --events, but not when the run began or where its files were.
+Long values are cut.
+
+  $ command_of() { sysbench show --disclosure $1 | sed -n '/^Command/,/^$/p'; }
+  $ sysbench oltp_point_select --db-driver=null --max-requests=5 --config-strict=off \
+  >     --report=none,json=1.json run
+  WARNING: --max-requests is deprecated, use --events instead
+  $ command_of 1.json | grep -o -e '--max-requests=5' -e '--events' -e '--config[^ ]*'
+  --max-requests=5
+  $ run --label=long=$(printf '%5000s' | tr ' ' x) --report=none,json=long.json
+  $ command_of long.json | grep -o 'xxx[.][.]*'
+  xxx...
+
 The SHA-256 is what sha256sum prints.
 
   $ grep -c "$(sha256sum <"$SB_SRCDIR/tests/lua/oltp_common.lua" | cut -c1-64)" text
@@ -127,6 +140,9 @@ Of several processes, the first one is known; older files do not say it.
   $ sysbench merge 2.json 1.json 2>/dev/null | tee sum.json |
   >     sysbench show --report-context - | users
   5; those of the first process on 2 workers (epoll, batch)
+  $ command_of sum.json
+  Command line: none, merged from 2 runs
+  
   $ /usr/bin/python3 -c "import json
   > print([(m['threads'], m['workers'], m['event_loop'], m['worker_policy'])
   >        for m in json.load(open('sum.json'))['runs'][0]['merged']])"
