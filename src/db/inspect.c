@@ -184,7 +184,7 @@ double sb_inspected_growth(const struct sb_inspected *from,
     else if (from->why[part][0] || to->why[part][0])
         *why = from->why[part][0] ? from->why[part] : to->why[part];
     else
-        *why = "the server does not count it";
+        *why = "not counted by the server";
     return NAN;
 }
 

@@ -9,10 +9,10 @@ What the events cost the server. tests/db/test_costs has servers.
 Nothing without a request; with one, what is unknown has a reason.
 
   $ run | costs
-  $ run --report-costs | costs | grep -v energy
+  $ run --report-costs | costs | grep -v 'energy\|power, W'
   Costs:                             per event     per query  source
       unknown: cpu_us, cpu_system_us, context_switches, storage_read_kb, storage_written_kb: no server was used
-      unknown: read_kb, written_kb, log_bytes, log_flushes, fsyncs, rows_examined: the server does not count it
+      unknown: read_kb, written_kb, log_bytes, log_flushes, fsyncs, rows_examined: not counted by the server
   
 
 The price of a million events, also later and with another price.

@@ -342,7 +342,7 @@ static void growth_of_totals(void)
     sb_inspect_into(&from, 0);
     sb_inspect_into(&to, 0);
     to.ns = from.ns + UINT64_C(10000000000);
-    CHECK(isnan(grown(&from, &to, "the server does not count it")));
+    CHECK(isnan(grown(&from, &to, "not counted by the server")));
     snprintf(to.why[SB_PART_LOG], 20, "not allowed");
     CHECK(isnan(grown(&from, &to, "not allowed")));
     from.fact[SB_FACT_LOG_BYTES] = 100;
