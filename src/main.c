@@ -247,14 +247,14 @@ static int load_and_perform(
         return sb_app_workload_help(a);
     if (role == SB_SWEEP_CHECK)
         return sb_app_sweep_check(a);
-    if (a->setup.role == SB_SETUP_OF_RERUN && sb_app_rerun_check(a, err))
-        return fail_usage(a, err);
     if (only_shows(a))
         return show(a, err);
     if (a->o.print_config) {
         sb_opts_print_config(a->opts, stdout);
         return SB_EXIT_OK;
     }
+    if (a->setup.role == SB_SETUP_OF_RERUN && sb_app_rerun_check(a, err))
+        return fail_usage(a, err);
     if (sb_app_sweep_misused(a, err))
         return fail_usage(a, err);
     // Rank 0 carries out other commands alone.

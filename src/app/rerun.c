@@ -411,7 +411,7 @@ static int make_arguments(struct settings *s, struct sb_err *err)
 // The new result file ---------------------------------------------------------
 
 // Writes "run-rerun.json", or "run-rerun-2.json", whichever does not exist.
-static char *new_name(const char *path)
+static char *new_name(const char *path, struct sb_err *err)
 {
     size_t len = strlen(path);
     struct sb_buf b = { 0 };
@@ -425,12 +425,20 @@ static char *new_name(const char *path)
             snprintf(number, sizeof(number), "-%u", i);
         sb_buf_done(&b);
         sb_buf_addf(&b, "%.*s-rerun%s.json", (int)len, path, number);
-        if (b.failed || access(b.data, F_OK))
-            break;
+        if (b.failed) {
+            sb_buf_done(&b);
+            sb_err_set(err, SB_ENOMEM, "out of memory");
+            return NULL;
+        }
+        if (access(b.data, F_OK))
+            return b.data;
     }
-    if (b.failed)
-        sb_buf_done(&b);
-    return b.data;
+    sb_err_set(err, SB_ERANGE,
+        "rerun: too many result files such as %s exist; --report=json=FILE "
+        "names the new one",
+        b.data);
+    sb_buf_done(&b);
+    return NULL;
 }
 
 // Finds the result file among the reports; none of them may replace the old
@@ -476,11 +484,13 @@ static int choose_reports(struct settings *s, struct sb_err *err)
 
     if (rc || s->result)
         return rc;
-    s->result = new_name(s->path);
-    sb_buf_addf(&b, "%s,json=%s", s->report, s->result ? s->result : "");
+    s->result = new_name(s->path, err);
+    if (!s->result)
+        return err->code;
+    sb_buf_addf(&b, "%s,json=%s", s->report, s->result);
     free(s->report);
     s->report = b.failed ? NULL : b.data;
-    if (!s->result || b.failed) {
+    if (b.failed) {
         sb_buf_done(&b);
         s->report = NULL;
         return sb_err_set(err, SB_ENOMEM, "out of memory");
@@ -513,8 +523,8 @@ static int execute(struct settings *s, struct sb_err *err)
     snprintf(mpi, sizeof(mpi), "--mpi=%s", sb_app_job_setting(s->a));
     argv[2] = mpi;
     fflush(stdout);
-    dup2(fd, STDIN_FILENO);
-    execv("/proc/self/exe", argv);
+    if (dup2(fd, STDIN_FILENO) >= 0)
+        execv("/proc/self/exe", argv);
     return sb_err_set(
         err, SB_ESYS, "cannot execute the program: %s", strerror(errno));
 }
@@ -594,20 +604,36 @@ static void check_script(void *arg, const char *path, const char *sha256)
             path, c->path, then, sha256);
     else
         sb_err_set(c->err, SB_EUSAGE,
-            "%s is not a script of the run in %s (SHA-256 %.12s)", path,
-            c->path, sha256);
+            "the run in %s did not load %s (SHA-256 %.12s)", c->path, path,
+            sha256);
 }
 
-// Modules that a script requires later are not loaded yet.
-static void check_others(struct check *c)
+struct search {
+    const char *path, *sha256;
+    bool found;
+};
+
+static void find_script(void *arg, const char *path, const char *sha256)
+{
+    struct search *s = arg;
+
+    s->found = s->found || (strcmp(s->sha256, sha256) == 0 &&
+                               strcmp(base_of(s->path), base_of(path)) == 0);
+}
+
+// Modules that a script requires later are not loaded yet. What is loaded may
+// be in other folders now.
+static void check_others(const struct sb_app *a, struct check *c)
 {
     char sum[SB_SHA256_TEXT];
 
     for (size_t i = 0; i < json_array_size(c->scripts); i++) {
-        const char *path = sb_result_member(
-            json_array_get(c->scripts, i), "file");
+        const json_t *o = json_array_get(c->scripts, i);
+        const char *path = sb_result_member(o, "file");
+        struct search s = { path, sb_result_member(o, "sha256"), false };
 
-        if (sb_sha256_file(path, sum))
+        sb_app_each_file(a, find_script, &s);
+        if (!s.found && sb_sha256_file(path, sum))
             check_script(c, path, sum);
     }
 }
@@ -630,7 +656,7 @@ int sb_app_rerun_check(struct sb_app *a, struct sb_err *err)
     err->code = 0;
     if (c.scripts) {
         sb_app_each_file(a, check_script, &c);
-        check_others(&c);
+        check_others(a, &c);
     } else if (!a->builtin) {
         sb_log(SB_LOG_WARNING,
             "%s does not say which version of the script its run used", c.path);
@@ -744,9 +770,11 @@ static int compare_after(struct sb_app *a)
 {
     const struct sb_cmd *cmd = &sb_cmd_compare;
     const char *const file[] = { a->setup.rerun, a->setup.result };
-    struct sb_cmd_args args = {
-        .file = file, .nfiles = 2, .text = &a->text_opts, .out = stdout
-    };
+    struct sb_cmd_args args = { .file = file,
+        .nfiles = 2,
+        .text = &a->text_opts,
+        // Programs that read a report get nothing else.
+        .out = a->reporters.alone ? stderr : stdout };
     void *o = calloc(1, cmd->opts_size);
     struct sb_err err = { 0 };
     int status = SB_EXIT_FAILED;
@@ -761,7 +789,7 @@ static int compare_after(struct sb_app *a)
     if (err.code) {
         sb_log(SB_LOG_FATAL, "%s", err.msg);
     } else {
-        printf("\nComparison with the repeated run:\n");
+        fprintf(args.out, "\nComparison with the repeated run:\n");
         status = cmd->run(&args);
     }
     sb_opts_free(args.opts);

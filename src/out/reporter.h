@@ -97,6 +97,7 @@ struct sb_reporters {
     unsigned n;
     bool no_text; // --report=none, or omitted
     bool omitted; // a report is written to standard output
+    bool alone;   // so, and the text was not asked for
     bool failed;  // one of them lacks something
     struct sb_series series;
     struct sb_row_log rows;

@@ -144,8 +144,9 @@ static bool on_stdout(const struct sb_reporter *r)
 static void omit_text(struct sb_reporters *rs, bool asked)
 {
     for (unsigned i = 0; i < rs->n; i++)
-        if (on_stdout(&rs->item[i]) && !rs->no_text && !asked)
-            rs->no_text = rs->omitted = true;
+        rs->alone = rs->alone || (on_stdout(&rs->item[i]) && !asked);
+    if (rs->alone && !rs->no_text)
+        rs->no_text = rs->omitted = true;
 }
 
 int sb_reporters_init(

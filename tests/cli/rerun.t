@@ -3,6 +3,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
 `sysbench rerun FILE` repeats the run of a result file.
 
   $ quiet="--report=none,json"
+  $ rerun() { sysbench rerun "$@"; case $? in 0|3|4) ;; *) return 1;; esac; }
   $ sysbench oltp_read_write --db-driver=sqlite --table-size=200 prepare >/dev/null
   $ sysbench oltp_read_write --db-driver=sqlite --table-size=200 \
   >     --range-size=7 --rand-type=zipfian --threads=1 --time=0 --events=40 \
@@ -22,8 +23,7 @@ It has the same options and the same seed, so it does the same work. The new fil
 is beside the old one.
 
   $ cp run.json kept.json
-  $ sysbench rerun run.json >text
-  [4]
+  $ rerun run.json >text
   $ sed -n '/^This run/,/^$/p' text | sed 's/started .*/started TIME/'
   This run repeats that of run.json, started TIME
   Nothing differs, as far as it is known before the run.
@@ -39,10 +39,8 @@ is beside the old one.
 
 Each further run has a file of its own, and can be repeated, too.
 
-  $ sysbench rerun run.json --report=none >/dev/null
-  [4]
-  $ sysbench rerun run-rerun-2.json --report=none,json=next.json >/dev/null
-  [4]
+  $ rerun run.json --report=none >/dev/null
+  $ rerun run-rerun-2.json --report=none,json=next.json >/dev/null
   $ ls *.json
   kept.json
   next.json
@@ -51,6 +49,19 @@ Each further run has a file of its own, and can be repeated, too.
   run.json
   $ /usr/bin/python3 facts.py *.json | sort -u | wc -l
   1
+
+A report on standard output is alone there. --print-config only prints.
+
+  $ rerun run.json --report=ndjson=-,json=next.json 2>text | grep -vc '^{'
+  0
+  [1]
+  $ grep ^Comparison text
+  Comparison with the repeated run:
+  $ rm next.json
+  $ sysbench rerun run.json --report=none,json=next.json --print-config | grep ^events
+  events=40                        # command line
+  $ ls next.json 2>/dev/null
+  [2]
 
 Options that are given replace those of the run, also by their older names. The
 environment and config files do not.
@@ -76,16 +87,14 @@ A script counts by its contents, with the modules that it loads.
   $ echo 'return 1' >part.lua
   $ echo 'return 1' >later.lua
   $ sysbench own.lua --n=3 --time=0 --events=5 $quiet=own.json run
-  $ sysbench rerun own.json --report=none >/dev/null
-  [4]
+  $ rerun own.json --report=none >/dev/null
   $ mkdir elsewhere
   $ mv own.lua part.lua later.lua elsewhere
   $ sysbench rerun own.json --report=none
   FATAL: Cannot find benchmark 'own.lua': no such built-in test, file or module \(searched: .* (re)
   [1]
   $ cd elsewhere
-  $ sysbench rerun ../own.json --report=none >/dev/null
-  [4]
+  $ rerun ../own.json --report=none >/dev/null
   $ for file in own part later; do
   >     cp $file.lua kept
   >     echo '-- changed' >>$file.lua
@@ -102,12 +111,11 @@ A script counts by its contents, with the modules that it loads.
   $ sed "s/$(sha256sum <later.lua | cut -c1-64)/$(sha256sum <own.lua | cut -c1-64)/" \
   >     own.json >other.json
   $ sysbench rerun other.json --report=none
-  ./another.lua is not a script of the run in other.json (SHA-256 e3b0c44298fc)
+  the run in other.json did not load ./another.lua (SHA-256 e3b0c44298fc)
   [1]
   $ sed 's/"scripts":/"older":/' own.json >older.json
-  $ sysbench rerun older.json --report=none >/dev/null
+  $ rerun older.json --report=none >/dev/null
   WARNING: older.json does not say which version of the script its run used
-  [4]
   $ cd ..
 
 Also files that a script reads by sysbench.read_file(), as sql_file does.
@@ -116,8 +124,7 @@ Also files that a script reads by sysbench.read_file(), as sql_file does.
   > SELECT 1;' >one.sql
   $ sysbench sql_file --file=one.sql --db-driver=sqlite --time=0 --events=5 \
   >     $quiet=file.json run
-  $ sysbench rerun file.json --report=none >/dev/null
-  [4]
+  $ rerun file.json --report=none >/dev/null
   $ echo 'SELECT 2;' >>one.sql
   $ sysbench rerun file.json --report=none 2>&1 | cut -d: -f1
   one.sql has changed since the run in file.json
@@ -130,32 +137,25 @@ Files do not have passwords.
   secret.json does not contain the value of --my-token: give the option again, in the environment, in a --config-file, or on the command line
   [1]
   $ echo 'my-token=abc' >secret.cnf
-  $ sysbench rerun secret.json --report=none --my-token=abc >/dev/null
-  [4]
-  $ SYSBENCH_MY_TOKEN=abc sysbench rerun secret.json --report=none >/dev/null
-  [4]
-  $ sysbench rerun secret.json --report=none --config-file=secret.cnf >/dev/null
-  [4]
+  $ rerun secret.json --report=none --my-token=abc >/dev/null
+  $ (export SYSBENCH_MY_TOKEN=abc; rerun secret.json --report=none >/dev/null)
+  $ rerun secret.json --report=none --config-file=secret.cnf >/dev/null
   $ sysbench own.lua --config-file=secret.cnf --time=0 --events=1 $quiet=cnf.json run
-  $ sysbench rerun cnf.json --report=none >/dev/null
-  [4]
+  $ rerun cnf.json --report=none >/dev/null
 
 Mixes, built-in tests, options of old scripts, a failed run, a missed limit.
 
   $ sysbench --mix=own.lua:1,b=own.lua:2 --b.n=4 --time=0 --events=9 $quiet=mix.json run
-  $ sysbench rerun mix.json --report=none,json=mix2.json >/dev/null
-  [4]
+  $ rerun mix.json --report=none,json=mix2.json >/dev/null
   $ /usr/bin/python3 facts.py mix.json mix2.json | uniq | wc -l
   1
   $ sysbench cpu --cpu-max-prime=100 --time=0 --events=9 $quiet=cpu.json run
-  $ sysbench rerun cpu.json --report=none,json=cpu2.json >/dev/null
-  [4]
+  $ rerun cpu.json --report=none,json=cpu2.json >/dev/null
   $ /usr/bin/python3 facts.py cpu.json cpu2.json | uniq | wc -l
   1
   $ echo 'function event() assert(foo == "x") end' >old.lua
   $ sysbench old.lua --foo=x --time=0 --events=9 $quiet=old.json run
-  $ sysbench rerun old.json --report=none >/dev/null
-  [4]
+  $ rerun old.json --report=none >/dev/null
   $ sysbench rerun old.json --report=none --foo=y 2>&1 | grep -c Comparison
   0
   [1]
