@@ -127,4 +127,10 @@ static inline const char *sb_err_text(int code)
     }
 }
 
+// Whether a server refused a statement, which leaves the connection usable.
+static inline bool sb_err_is_refusal(int rc)
+{
+    return rc == SB_EQUERY || rc == SB_ERESTART || rc == SB_EIGNORE;
+}
+
 #endif

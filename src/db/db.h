@@ -130,6 +130,7 @@ struct sb__op {
 };
 
 #define SB_DB_KEYWORDS 20 // first words of SQL texts that have operations
+#define SB_DB_NOTED    64 // statements
 
 // The user that connections belong to. Owned by the caller, one per Lua state.
 // The recorder may change between calls (warm-up, then the measured run), but
@@ -145,6 +146,9 @@ struct sb_db_ctx {
     // The operation of a call was looked up for the first time, or nothing is
     // recorded: the statement is to be noted (db/plans.h).
     bool op_is_new;
+    // Hashes of statements that were noted, so that one which is prepared in
+    // each event is not noted in each.
+    uint64_t noted[SB_DB_NOTED];
     uint64_t seed; // of the run
     // Sleeps ns and returns true; returns false early if the run ends. NULL: a
     // plain sleep.

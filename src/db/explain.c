@@ -88,19 +88,15 @@ static void drop_plans(struct sb_op_plans *op)
     op->nplans = 0;
 }
 
-// Whether the statement failed, and not the connection.
-static bool is_refusal(int rc)
-{
-    return rc == SB_EQUERY || rc == SB_ERESTART || rc == SB_EIGNORE;
-}
-
+// refused: why the server cannot be asked, or "".
 static int explain(struct sb__probe *p, const struct sb__plan_op *from,
-    uint64_t until, struct sb_op_plans *to, struct sb_err *err)
+    uint64_t until, const char *refused, struct sb_op_plans *to,
+    struct sb_err *err)
 {
     const struct sb_plan_sink sink = {
         .arg = to, .plan = begin_plan, .step = add_step
     };
-    const char *why = from->why;
+    const char *why = refused[0] ? refused : from->why;
     struct sb_err refusal = { 0 };
     int rc = 0;
 
@@ -117,11 +113,12 @@ static int explain(struct sb__probe *p, const struct sb__plan_op *from,
         return 0;
     drop_plans(to);
     *err = refusal;
-    return is_refusal(rc) ? 0 : rc;
+    return sb_err_is_refusal(rc) ? 0 : rc;
 }
 
 static int explain_all(struct sb__probe *p, const struct sb__plan_op *const *op,
-    unsigned n, uint64_t until, struct sb_plans *out, struct sb_err *err)
+    unsigned n, uint64_t until, const char *refused, struct sb_plans *out,
+    struct sb_err *err)
 {
     int rc = 0;
 
@@ -135,7 +132,7 @@ static int explain_all(struct sb__probe *p, const struct sb__plan_op *const *op,
         if (!out->op || !to->operation)
             return sb_err_set(err, SB_ENOMEM, "out of memory");
         out->n++;
-        rc = explain(p, op[i], until, to, err);
+        rc = explain(p, op[i], until, refused, to, err);
     }
     return rc;
 }
@@ -148,6 +145,7 @@ int sb__plans_explain(struct sb__probe *p, uint64_t until, struct sb_plans *out,
     const char *session = sb__plans_session(inst);
     const char *init_sql;
     const struct sb__plan_op *op[SB__PLANS_MAX];
+    struct sb_err refusal = { 0 };
     unsigned n;
     int rc = 0;
 
@@ -159,9 +157,12 @@ int sb__plans_explain(struct sb__probe *p, uint64_t until, struct sb_plans *out,
     snprintf(out->session, sizeof(out->session), "%s", session ? session : "");
     if (n == 0)
         return 0;
-    rc = sb__probe_begin(p, err);
-    if (rc == 0)
-        rc = explain_all(p, op, n, until, out, err);
+    // --db-init-sql may fail on one more connection.
+    rc = sb__probe_begin(p, &refusal);
+    if (rc == 0 || sb_err_is_refusal(rc))
+        rc = explain_all(p, op, n, until, refusal.msg, out, err);
+    else
+        *err = refusal;
     if (rc)
         sb_plans_done(out);
     init_sql = inst->db->owner->opts->init_sql;

@@ -162,7 +162,7 @@ static bool is_same_server(
     double up = to->fact[SB_FACT_UPTIME] - from->fact[SB_FACT_UPTIME];
     double passed = (double)(to->ns - from->ns) / 1e9;
 
-    return isnan(up) || fabs(up - passed) <= UPTIME_OFF;
+    return isnan(up) || fabs(up - passed) <= UPTIME_OFF + passed / 1000;
 }
 
 double sb_inspected_growth(const struct sb_inspected *from,

@@ -491,7 +491,7 @@ static int inspect_waiters(
 
 static int inspect_after(struct sb__sampler_target *t, struct sb_err *err)
 {
-    if (!t->s->setup.inspects || t->same || !last_is_due(t))
+    if (!t->s->setup.inspects || t->same)
         return 0;
     return inspect(t, &t->after, false, err);
 }
@@ -527,7 +527,7 @@ static int count_after(struct sb__sampler_target *t, struct sb_err *err)
     struct sb_statements now = { 0 };
     int rc;
 
-    if (!t->s->setup.statements || t->same || !last_is_due(t))
+    if (!t->s->setup.statements || t->same)
         return 0;
     rc = sb__statements_read(t->probe, &now, err);
     if (rc == 0)
@@ -585,7 +585,7 @@ static int explain_before(struct sb__sampler_target *t, struct sb_err *err)
 
 static int explain_after(struct sb__sampler_target *t, struct sb_err *err)
 {
-    if (!t->s->setup.inspects || t->same || !last_is_due(t))
+    if (!t->s->setup.inspects || t->same)
         return 0;
     return explain(t, &t->plans_after, sb_clock_monotonic() + PLANS_NS, err);
 }
@@ -614,20 +614,21 @@ static int ask_after(struct sb__sampler_target *t, struct sb_err *err)
 // Without counters, a server is visited only to inspect it. Its connection is
 // closed meanwhile, unless it is asked during the run.
 static bool has_nothing_to_do(
-    struct sb__sampler_target *t, bool first, bool plans)
+    const struct sb__sampler_target *t, bool first, bool plans, bool last)
 {
-    return t->described && !t->s->samples && !first && !plans &&
-           !last_is_due(t) && !says_waiters(t);
+    return t->described && !t->s->samples && !first && !plans && !last &&
+           !says_waiters(t);
 }
 
-static void visit_target(struct sb__sampler_target *t)
+// last: the run is over.
+static void visit_target(struct sb__sampler_target *t, bool last)
 {
     bool first = sb__sampler_is_base(t->s, &t->rebased, sb_clock_monotonic());
-    bool plans = plans_are_due(t);
+    bool plans = plans_are_due(t) && !last;
     struct sb_err err = { 0 };
     int rc = 0;
 
-    if (sb__sampler_stopped(t->s) || has_nothing_to_do(t, first, plans))
+    if (sb__sampler_stopped(t->s) || has_nothing_to_do(t, first, plans, last))
         return;
     if (!sb__probe_connected(t->probe))
         rc = sb__probe_connect(t->probe, &err);
@@ -642,7 +643,7 @@ static void visit_target(struct sb__sampler_target *t)
         rc = inspect_waiters(t, first, &err);
     if (rc == 0)
         rc = plans ? explain_before(t, &err) : 0;
-    if (rc == 0)
+    if (rc == 0 && last)
         rc = ask_after(t, &err);
     if (rc)
         target_failed(t, &err);
@@ -697,7 +698,7 @@ void *sb__sampler_target_main(void *arg)
         if (due)
             wait_for_server(t);
         last = sb_clock_monotonic();
-        visit_target(t);
+        visit_target(t, due);
         if (due)
             last_is_done(t);
     } while (has_more_to_do(t) &&
@@ -870,7 +871,7 @@ static void *waits_main(void *arg)
     if (has_own_sessions(t))
         do {
             rc = sample_waits(t);
-        } while (rc != SB_EUNSUPPORTED &&
+        } while ((rc != SB_EUNSUPPORTED || t->waits.since) &&
                  wait_for_turn(t->s, rc ? WAITS_RETRY_NS : WAITS_PAUSE_NS));
     sb__probe_disconnect(t->waits.probe);
     sb__sampler_thread_ends(t->s);
@@ -1202,9 +1203,9 @@ static bool has_last(const struct sb_sampler *s)
     for (size_t i = 0; i < s->ntargets; i++) {
         const struct sb__sampler_target *t = s->target[i];
 
-        all = all &&
-              (t->last || t->same ||
-                  (t->samples == 0 && !t->before.asked && !t->counted.asked));
+        all = all && (t->last || t->same ||
+                         (t->tried && t->samples == 0 && !t->before.asked &&
+                             !t->counted.asked));
     }
     return all;
 }

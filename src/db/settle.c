@@ -101,12 +101,6 @@ __attribute__((format(printf, 4, 5))) static void tell(const struct settle *s,
     s->done(s->arg, &step);
 }
 
-// An error of the statement, after which the connection can be used.
-static bool is_refusal(int rc)
-{
-    return rc == SB_EQUERY || rc == SB_ERESTART || rc == SB_EIGNORE;
-}
-
 // Signals are blocked while a setting of the server may be changed, so that it
 // is set back before one of them ends the process.
 static void watched(sigset_t *set)
@@ -182,11 +176,11 @@ static int each_table(struct settle *s, operation *op, const struct words *w,
     if (!op)
         return 0;
     s->began = sb_clock_monotonic();
-    for (unsigned i = 0; i < s->seen.ntables; i++) {
+    for (unsigned i = 0; i < s->seen.ntables && !is_late(s); i++) {
         const struct sb_table_facts *t = &s->seen.table[i].facts;
         int rc = needs(t) ? sb__probe_upkeep(s->probe, op, t->name, err) : 0;
 
-        if (rc && !is_refusal(rc))
+        if (rc && !sb_err_is_refusal(rc))
             return rc;
         if (rc && failed++ == 0)
             first = *err;
@@ -209,7 +203,7 @@ static int checkpoint(struct settle *s, struct sb_err *err)
         return 0;
     s->began = sb_clock_monotonic();
     rc = sb__probe_upkeep(s->probe, s->ops->checkpoint, NULL, err);
-    if (rc && !is_refusal(rc))
+    if (rc && !sb_err_is_refusal(rc))
         return rc;
     if (rc)
         tell(s, "checkpoint", true, "no checkpoint was made: %.300s", err->msg);
@@ -257,6 +251,10 @@ static bool look_at(struct waiting *w, const struct awaited *a, double value)
 {
     if (w->over)
         return false;
+    if (isnan(value)) { // the server does not say it any more
+        w->over = true;
+        return false;
+    }
     w->last = value;
     w->over = !(value > a->enough);
     if (!w->over && !(value <= w->level - (w->first - a->enough) / 100))
@@ -302,6 +300,8 @@ static int wait_until_over(
     while (rc == 0 && goes_on && !is_late(s)) {
         nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
         rc = ask(s, &now, 1u << SB_PART_DEBT, err);
+        if (sb_err_is_refusal(rc) && is_late(s))
+            return 0; // canceled
         if (rc)
             break;
         goes_on = false;
@@ -345,10 +345,10 @@ static int rush(struct settle *s, struct waiting *w, struct sb_err *err)
 {
     int rc = sb__probe_rush(s->probe, s->undo, sizeof(s->undo), err);
 
-    if (is_refusal(rc))
+    if (sb_err_is_refusal(rc))
         snprintf(s->why, sizeof(s->why), "%.190s", err->msg);
     if (rc)
-        return is_refusal(rc) ? 0 : rc;
+        return sb_err_is_refusal(rc) ? 0 : rc;
     return wait_until_over(s, w, err);
 }
 
@@ -503,7 +503,7 @@ static int prewarm(struct settle *s, struct sb_err *err)
         }
         *err = (struct sb_err){ 0 };
         rc = sb__probe_upkeep(s->probe, s->ops->prewarm, t->name, err);
-        if (rc && !is_refusal(rc))
+        if (rc && !sb_err_is_refusal(rc))
             return rc;
         if (rc && failed++ == 0)
             first = *err;

@@ -77,8 +77,7 @@ static int by_id(const void *a, const void *b)
 // Whether an error is an answer of the server: the connection is still good.
 static bool is_answer(int rc)
 {
-    return rc == SB_EQUERY || rc == SB_EUNSUPPORTED || rc == SB_ERESTART ||
-           rc == SB_EIGNORE;
+    return rc == SB_EUNSUPPORTED || sb_err_is_refusal(rc);
 }
 
 int sb__statements_read(

@@ -9,6 +9,7 @@
 #include "db/op.h"
 #include "db/sql/sql.h"
 #include "db/texts.h"
+#include "kit/hash.h"
 #include "kit/sqlscan.h"
 
 // Parameters, which may outlive the statement that they were created for -----
@@ -680,7 +681,13 @@ static void collect(struct sb_stmt_handle *st, int op)
 static void note_op(struct sb_stmt_handle *st, int op, bool first)
 {
     struct sb_db_ctx *ctx = st->ctx;
+    uint64_t hash = sb_hash_more(
+        SB_HASH_START + (unsigned)op, st->sql, st->len);
+    uint64_t *noted = &ctx->noted[hash % SB_DB_NOTED];
 
+    if (*noted == hash)
+        return;
+    *noted = hash;
     if (first && ctx->drivers)
         sb__texts_add(ctx->drivers->texts, st->op.stats->op[op].name, st->sql,
             st->len, st->child.con->drv->scan);

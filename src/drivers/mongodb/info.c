@@ -452,6 +452,8 @@ static int inspect_status(
     int rc = 0;
 
     for (int i = 0; rc == 0 && i < 4; i++) {
+        if (!(to->parts >> parts[i] & 1))
+            continue;
         if (answered)
             rc = tell_facts(&reply, to, parts[i], source, path + first[i],
                 id + first[i], first[i + 1] - first[i]);

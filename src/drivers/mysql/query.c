@@ -223,10 +223,20 @@ int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err)
     return sbmy_text_drain(c, err);
 }
 
+// What the load ignores or repeats (--mysql-ignore-errors) is no matter here.
+static int refused(int rc, struct sb_err *err)
+{
+    if (rc != SB_EIGNORE && rc != SB_ERESTART)
+        return rc;
+    if (err)
+        err->code = SB_EQUERY;
+    return SB_EQUERY;
+}
+
 int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
     MYSQL_RES **res, struct sb_err *err)
 {
-    int rc = run_query(c, sql, err);
+    int rc = refused(run_query(c, sql, err), err);
     unsigned n;
 
     *res = NULL;
@@ -235,8 +245,8 @@ int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
     n = mysql_field_count(c->my);
     *res = sbmy_store_result(c);
     if (!*res && mysql_errno(c->my))
-        return sbmy_fail(c, err);
-    rc = sbmy_text_drain(c, err);
+        return refused(sbmy_fail(c, err), err);
+    rc = refused(sbmy_text_drain(c, err), err);
     if (rc == 0 && *res && n >= ncolumns)
         return 0;
     if (*res)

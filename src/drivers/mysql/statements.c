@@ -106,6 +106,7 @@ static void write_texts_sql(
         "performance_schema.events_statements_summary_by_digest WHERE "
         "SCHEMA_NAME = DATABASE() AND DIGEST_TEXT NOT LIKE 'SHOW %' AND "
         "DIGEST_TEXT <> 'DO ?' AND DIGEST_TEXT NOT LIKE 'SELECT @@%' "
+        "AND DIGEST_TEXT NOT LIKE 'SELECT ? , @@%' "
         "AND DIGEST_TEXT NOT LIKE '%`information\\_schema%' AND DIGEST_TEXT "
         "NOT LIKE '%`performance\\_schema%' AND DIGEST IN (''");
     for (unsigned i = 0; i < to->nids; i++) {

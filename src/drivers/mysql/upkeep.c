@@ -159,6 +159,10 @@ static int rush(
     if (!row || strtod(row[1], NULL) > 0)
         rc = sb_err_set(err, SB_EQUERY,
             "innodb_max_dirty_pages_pct_lwm is not 0 on this server");
+    else if (strtod(row[0], NULL) <= 0)
+        rc = sb_err_set(err, SB_EQUERY,
+            "innodb_max_dirty_pages_pct is 0 already: another program may be "
+            "settling this server");
     else
         sb_buf_addf(b, "%s%.20s", sql, row[0]);
     mysql_free_result(res);

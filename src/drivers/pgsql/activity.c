@@ -53,6 +53,8 @@ int pgsql_activity(
             err, SB_EUNSUPPORTED, "waits are known from PostgreSQL 9.6 on");
     rc = pgsql_run(c, sessions_sql, err);
     r = rc ? NULL : pgsql_answer(c, 0, COLUMNS, err);
+    if (r)
+        to->note(to->arg, "all sessions of this user and application name");
     for (int i = 0; rc == 0 && r && i < PQntuples(r); i++)
         rc = take_session(r, i, to);
     if (rc == 0 && !r)

@@ -214,12 +214,6 @@ static const struct extra {
         "replay_lsn) FROM pg_stat_replication) END" },
 };
 
-// Errors that are not those of the connection.
-static bool is_refusal(int rc)
-{
-    return rc == SB_EQUERY || rc == SB_ERESTART || rc == SB_EIGNORE;
-}
-
 // Runs a question with one answer, which is valid until pgsql_clear(). NULL:
 // there is none.
 static const char *ask_text(
@@ -246,7 +240,7 @@ static int ask_extra(struct pgsql_conn *c, const struct extra *e,
     if (text)
         rc = to->fact(to->arg, e->id, strtod(text, NULL));
     pgsql_clear(c);
-    return is_refusal(rc) ? 0 : rc;
+    return sb_err_is_refusal(rc) ? 0 : rc;
 }
 
 static bool is_for(int version, int since, int before)
@@ -260,7 +254,7 @@ static int answer(struct pgsql_conn *c, const struct question *q,
     int rc = pgsql_run(c, q->sql, err);
     const PGresult *r = rc ? NULL : pgsql_answer(c, 0, q->columns, err);
     const struct sb_err *why = r ? NULL : err;
-    bool refused = is_refusal(rc);
+    bool refused = sb_err_is_refusal(rc);
 
     if (rc == 0 && r)
         rc = q->take(r, to);

@@ -179,7 +179,8 @@ static int read_texts(struct pgsql_conn *c, const struct extension *e,
     sb_buf_addf(&sql,
         "SELECT DISTINCT ON (queryid) queryid, left(query, 65536) "
         "FROM %s.pg_stat_statements(true) " MINE " AND query !~ "
-        "'(pg_(stat|settings|control|extension|locks)|version\\(\\))'"
+        "'(pg_(stat|settings|control|extension|locks|buffercache|is_in_recov)|"
+        "version\\(\\)|to_regprocedure)'"
         " AND queryid IN (0",
         e->schema);
     for (unsigned i = 0; i < to->nids; i++) {
