@@ -17,7 +17,10 @@ static struct counted {
     double calls;
     const char *text; // NULL: it is not part of the load
 } counted[300];
-static unsigned ncounted, readings, text_readings;
+// Of a reading, `readings` is incremented last, so that a test may change the
+// others behind it.
+static unsigned ncounted, text_readings;
+static _Atomic unsigned readings;
 static double lost_now;
 static int refuses; // an error instead of an answer
 
@@ -63,16 +66,19 @@ static int fake_statements(struct sb_conn *conn,
 {
     if (refuses)
         return sb_err_set(err, refuses, "not allowed");
-    readings += to->nids == 0;
     text_readings += to->nids > 0;
-    return to->nids > 0 ? pass_texts(to) : pass_totals(to);
+    int rc = to->nids > 0 ? pass_texts(to) : pass_totals(to);
+
+    readings += to->nids == 0;
+    return rc;
 }
 
 static void begin_counting(void)
 {
     begin();
     fake_info.statements = fake_statements;
-    ncounted = readings = text_readings = 0;
+    ncounted = text_readings = 0;
+    readings = 0;
     lost_now = 0;
     refuses = 0;
 }
@@ -155,7 +161,7 @@ static void statements_of_the_driver(void)
 
 static void too_many(void)
 {
-    static char ids[250][8];
+    static char ids[250][16];
 
     begin_counting();
     read_first();
