@@ -234,14 +234,14 @@ Keys that were drawn before the measured part do not count.
   > local con, begun
   > function thread_init() con = sysbench.sql.driver():connect() end
   > function event()
-  >    for _ = 1, begun and 1 or 200000 do
+  >    for _ = 1, begun and 1 or 20000 do
   >       sysbench.rand.default(1, begun and 5000 or 10)
   >    end
   >    begun = true
   >    con:query("SELECT 1")
   > end
   > LUA
-  $ lite warm.lua --warmup-time=0.1 --time=0.5 --report-validity run 2>/dev/null |
+  $ lite warm.lua --warmup-time=1 --time=0.5 --report-validity run 2>/dev/null |
   >     grep -o 'skew .* keys'
   skew        ok        the hottest 1 % of 5000 keys
   $ lite warm.lua --time=0 --events=500 --report-validity run 2>/dev/null | grep -o 'skew .* keys'
