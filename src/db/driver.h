@@ -628,7 +628,7 @@ struct sb_upkeep_ops {
     // Reads a table and its indexes into the server's cache. After success,
     // err->msg may have a sentence on what was left out.
     int (*prewarm)(struct sb_conn *conn, const char *table, struct sb_err *err);
-    const char *no_prewarm; // why there is none, as part of a sentence
+    const char *no_prewarm; // why prewarm is NULL, as part of a sentence
 };
 
 // The driver's own API -------------------------------------------------------

@@ -216,7 +216,7 @@ static size_t take_dollar(struct shape *s, size_t i)
     return end;
 }
 
-// Blanks and comments. Returns i if there is none.
+// Blanks and comments. Returns i if the text at i is neither.
 static size_t skip(const struct shape *s, size_t i)
 {
     char c = s->sql[i];

@@ -16,7 +16,7 @@ void sb_drivers_keep_texts(struct sb_drivers *d);
 
 // Returns the name of the operation whose statements have this text, apart from
 // its values (db/shape.h): that of a prepared statement, otherwise that of the
-// first word. NULL: there is none, or there are several. driver: name of a
+// first word. NULL: no operation has it, or several have. driver: name of a
 // loaded driver. Valid until sb_drivers_free().
 const char *sb_drivers_operation(
     struct sb_drivers *d, const char *driver, const char *sql, size_t len);

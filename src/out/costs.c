@@ -109,18 +109,6 @@ bool sb_costs_known(const struct sb_costs *c)
 
 // Text ------------------------------------------------------------------------
 
-// Four significant digits, all digits before the point.
-static const char *number(char *out, size_t size, double value)
-{
-    if (!isfinite(value))
-        snprintf(out, size, "-");
-    else if (fabs(value) >= 1000)
-        snprintf(out, size, "%.0f", value);
-    else
-        snprintf(out, size, "%.4g", value);
-    return out;
-}
-
 static bool same_reason(const struct sb_costs *c, int a, int b)
 {
     return isnan(c->cost[b].total) &&
@@ -157,18 +145,18 @@ void sb_costs_text(const struct sb_costs *c, FILE *out)
 
         if (isfinite(c->cost[i].total))
             fprintf(out, "    %-26s%14s%14s  %s\n", figures[i].text,
-                number(a, sizeof(a), sb_cost_per_event(c, id)),
-                number(b, sizeof(b), sb_cost_per_query(c, id)),
+                sb_number_text(a, sizeof(a), sb_cost_per_event(c, id)),
+                sb_number_text(b, sizeof(b), sb_cost_per_query(c, id)),
                 c->cost[i].source);
     }
     print_missing(c, out);
     if (isfinite(sb_costs_watts(c)))
         fprintf(out, "    %-26s%14s\n", "power, W",
-            number(a, sizeof(a), sb_costs_watts(c)));
+            sb_number_text(a, sizeof(a), sb_costs_watts(c)));
     if (c->price > 0)
         fprintf(out, "    %-26s%14s%14s  %g USD per hour\n",
-            "million events, USD", number(a, sizeof(a), sb_costs_usd(c)), "",
-            c->price);
+            "million events, USD",
+            sb_number_text(a, sizeof(a), sb_costs_usd(c)), "", c->price);
     fputc('\n', out);
 }
 

@@ -97,3 +97,14 @@ const char *sb__json_text_of(const json_t *object, const char *name)
 
     return text ? text : "";
 }
+
+const char *sb_number_text(char *out, size_t size, double value)
+{
+    if (!isfinite(value))
+        snprintf(out, size, "-");
+    else if (fabs(value) >= 1000)
+        snprintf(out, size, "%.0f", value);
+    else
+        snprintf(out, size, "%.4g", value);
+    return out;
+}

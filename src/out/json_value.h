@@ -20,6 +20,9 @@ json_t *sb_json_text(const char *text);
 json_t *sb_json_count(uint64_t n);
 // A number: an integer if it has no fraction, null if it is not finite.
 json_t *sb_json_number(double value);
+// Writes a number for people: four significant digits and all digits before the
+// point, or "-" if it is not finite. Returns out.
+const char *sb_number_text(char *out, size_t size, double value);
 
 // Set a member or append to an array, which may be NULL; false if out of
 // memory. They take the reference.

@@ -18,6 +18,7 @@
 #include "measure/compare.h"
 #include "out/costs.h"
 #include "out/json_parts.h"
+#include "out/json_value.h"
 #include "out/page.h"
 #include "out/target.h"
 #include "results/checks.h"
@@ -496,19 +497,6 @@ static const char *compare_word(
     return higher ? "slower" : "faster";
 }
 
-// Writes a number with four significant digits, or "-" for no value. Returns
-// out.
-static const char *compare_number(char *out, size_t size, double value)
-{
-    if (!isfinite(value))
-        snprintf(out, size, "-");
-    else if (fabs(value) >= 1000)
-        snprintf(out, size, "%.0f", value);
-    else
-        snprintf(out, size, "%.4g", value);
-    return out;
-}
-
 // Whether a figure of a side is a percentile that is a lower bound.
 static bool is_bound(const struct sb_figure *f, const struct sb_checks *checks)
 {
@@ -524,7 +512,7 @@ static const char *figure_text(char *out, size_t size,
     char number[24];
 
     snprintf(out, size, "%s%s", is_bound(f, checks) ? "> " : "",
-        compare_number(number, sizeof(number), value));
+        sb_number_text(number, sizeof(number), value));
     return out;
 }
 
@@ -587,7 +575,7 @@ static void print_side(
     sb__cmd_print_line(c->args->out, s->text);
     fprintf(c->args->out, ": %s, %u run%s of %s s, %u thread%s\n", test,
         s->nruns, s->nruns == 1 ? "" : "s",
-        compare_number(seconds, sizeof(seconds), r->report.total_s),
+        sb_number_text(seconds, sizeof(seconds), r->report.total_s),
         r->report.threads, r->report.threads == 1 ? "" : "s");
 }
 

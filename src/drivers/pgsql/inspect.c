@@ -215,7 +215,7 @@ static const struct extra {
 };
 
 // Runs a question with one answer, which is valid until pgsql_clear(). NULL:
-// there is none.
+// the server refused it, or the answer is NULL.
 static const char *ask_text(
     struct pgsql_conn *c, const char *sql, int *rc, struct sb_err *err)
 {

@@ -45,7 +45,7 @@ static int take_extension(
             "pg_stat_statements is not in shared_preload_libraries");
     if (strcmp(track, "none") == 0)
         return sb_err_set(
-            err, SB_EUNSUPPORTED, "pg_stat_statements.track is none");
+            err, SB_EUNSUPPORTED, "pg_stat_statements.track=none");
     snprintf(e->schema, sizeof(e->schema), "%s", schema);
     e->version = version_of(version);
     return 0;
