@@ -496,6 +496,9 @@ void sb__app_check_skew(const struct sb__listening *t,
 // app/costs.c. Whether it is found out what the events cost.
 bool sb__app_costs_wanted(const struct sb_app *a);
 void sb__app_costs_done(struct sb__listening *t);
+// Returns the process of --server-pid, or the server's, if that is certain; 0:
+// unknown. After the first look at the servers.
+int64_t sb__app_server_process(const struct sb__listening *t);
 
 // app/settle.c: --settle and --prewarm, if they are given. Prints what was done
 // and fills a->facts.settled.

@@ -61,21 +61,25 @@ static void no_worker(struct sb__app_costs *c, const char *why)
     snprintf(c->why_no_worker, sizeof(c->why_no_worker), "%.150s", why);
 }
 
-// The process of --server-pid, or the server's, if that is certain.
-static void find_worker(struct sb__listening *t)
+int64_t sb__app_server_process(const struct sb__listening *t)
 {
     const struct sb_first_look *l = &t->server.first;
     const char *text = t->a->sampler_opts.pid;
-    struct sb__app_costs *c = t->costs;
-    struct sb_err err = { 0 };
-    int64_t pid;
 
     if (!*text)
-        pid = l->pid;
-    else if (strcmp(text, "auto") == 0)
-        pid = sb_procstat_listener(l->address);
-    else
-        pid = strtoll(text, NULL, 10);
+        return l->pid;
+    if (strcmp(text, "auto") == 0)
+        return sb_procstat_listener(l->address);
+    return strtoll(text, NULL, 10);
+}
+
+static void find_worker(struct sb__listening *t)
+{
+    const char *text = t->a->sampler_opts.pid;
+    struct sb__app_costs *c = t->costs;
+    int64_t pid = sb__app_server_process(t);
+    struct sb_err err = { 0 };
+
     if (pid == 0)
         no_worker(c, *text ? "the process of --server-pid=auto was not found"
                            : "the server's process was not found; see "

@@ -56,7 +56,9 @@ struct sb__app_validity {
     struct sb_tails goals;      // the percentiles of --until
     struct sb_host_state begin; // of the measured part
     uint64_t cpu_ns;            // of this process, then
-    bool incomplete;            // out of memory: the series have gaps
+    int64_t server;             // process of a local server; 0: unknown
+    struct sb_throttled server_begin;
+    bool incomplete; // out of memory: the series have gaps
 };
 
 // Collecting ------------------------------------------------------------------
@@ -92,6 +94,7 @@ static void begin_measured(struct sb__listening *t)
     struct sb_draws *draws = t->a->random.draws;
 
     sb_host_look(&v->begin);
+    sb_host_throttled(&v->server_begin, v->server);
     v->cpu_ns = own_cpu_ns();
     if (draws)
         sb_draws_restart(draws);
@@ -145,6 +148,7 @@ static void start_validity(struct sb__listening *t)
 {
     if (!t->validity)
         return;
+    t->validity->server = sb__app_server_process(t);
     follow_tails(t);
     follow_goals(t);
     begin_measured(t);
@@ -575,24 +579,44 @@ static void check_censored(
 
 // Machine ---------------------------------------------------------------------
 
+// who: "client"; advice: what to do.
+static void find_throttled(struct sb_check *c, const char *who,
+    const struct sb_throttled *from, const struct sb_throttled *to,
+    const char *advice)
+{
+    double share = sb_check_percent((double)(to->throttled - from->throttled),
+        (double)(to->periods - from->periods));
+
+    if (to->periods > from->periods && share >= THROTTLED_DOUBTFUL)
+        sb_check_find(c,
+            sb_check_grade(share, THROTTLED_DOUBTFUL, THROTTLED_BAD), advice,
+            "the control group's limit of processors stopped the %s in %.3g %% "
+            "of its periods",
+            who, share);
+}
+
+// The figures of a server with a limit are right for a server with that limit.
+static void find_throttled_server(
+    struct sb_check *c, const struct sb__app_validity *v)
+{
+    struct sb_throttled end;
+
+    sb_host_throttled(&end, v->server);
+    find_throttled(c, "server", &v->server_begin, &end,
+        "raise the limit of the server's control group, unless the limit is "
+        "what you measure");
+}
+
 static void find_stolen_time(struct sb_check *c,
     const struct sb_host_state *from, const struct sb_host_state *to)
 {
-    double throttled = sb_check_percent(
-        (double)(to->throttled - from->throttled),
-        (double)(to->periods - from->periods));
     double stolen = (double)(to->cpu.stolen - from->cpu.stolen);
     double all = (double)(to->cpu.busy - from->cpu.busy) +
                  (double)(to->cpu.idle - from->cpu.idle) + stolen;
     double steal = sb_check_percent(stolen, all);
 
-    if (throttled >= THROTTLED_DOUBTFUL)
-        sb_check_find(c,
-            sb_check_grade(throttled, THROTTLED_DOUBTFUL, THROTTLED_BAD),
-            "raise the limit of the control group, or use fewer threads",
-            "the control group's limit of processors stopped the client in "
-            "%.3g %% of its periods",
-            throttled);
+    find_throttled(c, "client", &from->groups, &to->groups,
+        "raise the limit of the control group, or use fewer threads");
     if (steal >= STEAL_DOUBTFUL)
         sb_check_find(c, sb_check_grade(steal, STEAL_DOUBTFUL, STEAL_BAD),
             "use a machine that others do not share",
@@ -685,6 +709,7 @@ static void check_machine(struct sb__listening *t)
         return;
     }
     find_stolen_time(c, &v->begin, &end);
+    find_throttled_server(c, v);
     find_slow_settings(c, &v->begin, &end);
     find_others(t, c, &end);
     if (!c->meaning[0])

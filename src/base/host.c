@@ -176,15 +176,17 @@ static bool lists(const char *names, const char *name)
     return false;
 }
 
-// Visits this process's control groups: those of version 2, and those of
+// Visits the control groups of a process: those of version 2, and those of
 // version 1 that limit processors and memory, each in a hierarchy of its own.
 // In a container of version 1, folders below its own group do not exist.
-static void each_group(const char *root, group_visitor *visit, void *arg)
+static void each_group_of(
+    const char *process, const char *root, group_visitor *visit, void *arg)
 {
     static const char *const controllers[] = { "", "cpu", "memory" };
-    FILE *file = open_below(root, "/proc/self/cgroup");
     char line[PATH_MAX], dir[PATH_MAX + 16];
 
+    snprintf(line, sizeof(line), "/proc/%s/cgroup", process);
+    FILE *file = open_below(root, line);
     while (file && fgets(line, sizeof(line), file)) {
         char *names = strchr(line, ':');
         char *path = names ? strchr(++names, ':') : NULL;
@@ -207,6 +209,11 @@ static void each_group(const char *root, group_visitor *visit, void *arg)
     }
     if (file)
         fclose(file);
+}
+
+static void each_group(const char *root, group_visitor *visit, void *arg)
+{
+    each_group_of("self", root, visit, arg);
 }
 
 static unsigned count_processors(void)
@@ -283,10 +290,48 @@ static void add_lines(
 static void add_throttled(void *arg, const char *root, const char *dir)
 {
     static const char *const names[] = { "nr_periods", "nr_throttled" };
-    struct sb_host_state *s = arg;
-    uint64_t *const sums[] = { &s->periods, &s->throttled };
+    struct sb_throttled *t = arg;
+    uint64_t *const sums[] = { &t->periods, &t->throttled };
 
     add_lines(open_group(root, dir, "cpu.stat"), names, sums, 2);
+}
+
+struct named_group {
+    const char *dir;
+    bool found;
+};
+
+static void find_group(void *arg, const char *root, const char *dir)
+{
+    struct named_group *g = arg;
+
+    (void)root;
+    g->found = g->found || strcmp(g->dir, dir) == 0;
+}
+
+// Leaves out the groups that have this process, too.
+static void add_others_throttled(void *arg, const char *root, const char *dir)
+{
+    struct named_group own = { .dir = dir };
+
+    each_group(root, find_group, &own);
+    if (!own.found)
+        add_throttled(arg, root, dir);
+}
+
+void sb_host_throttled_below(
+    struct sb_throttled *t, int64_t pid, const char *root)
+{
+    char process[24];
+
+    *t = (struct sb_throttled){ 0 };
+    snprintf(process, sizeof(process), "%" PRId64, pid);
+    each_group_of(process, root, add_others_throttled, t);
+}
+
+void sb_host_throttled(struct sb_throttled *t, int64_t pid)
+{
+    sb_host_throttled_below(t, pid, "");
 }
 
 static void read_swap(struct sb_host_state *s, const char *root)
@@ -354,7 +399,7 @@ static void read_tcp(struct sb_host_state *s, const char *root)
 void sb_host_look_below(struct sb_host_state *s, const char *root)
 {
     *s = (struct sb_host_state){ 0 };
-    each_group(root, add_throttled, s);
+    each_group(root, add_throttled, &s->groups);
     read_swap(s, root);
     read_tcp(s, root);
     read_line(open_below(root, CLOCK "current_clocksource"), s->clock,

@@ -23,16 +23,20 @@ struct sb_host_facts {
     char governor[32], frequency_driver[32]; // as of struct sb_host_state
 };
 
+// Periods of control groups that limit the processors of a process, and those
+// in which the limit stopped it.
+struct sb_throttled {
+    uint64_t periods, throttled;
+};
+
 // What has happened on this machine so far. The difference of two says what
 // happened between them; what cannot be read stays 0 or empty.
 struct sb_host_state {
     struct sb_proc_machine cpu; // ticks
-    // Periods of the control groups that limit the processors of this process,
-    // and those in which the limit stopped it.
-    uint64_t periods, throttled;
-    uint64_t swapped; // bytes read from and written to swap space
-    uint64_t hot;     // times that processors slowed down because of their
-                      // temperature
+    struct sb_throttled groups; // of this process
+    uint64_t swapped;           // bytes read from and written to swap space
+    uint64_t hot; // times that processors slowed down because of their
+                  // temperature
     uint64_t segments, resent; // TCP segments sent, and sent again
     int64_t clock_ns;          // time of day minus monotonic time
     char clock[32];            // clock source of the kernel: "tsc"
@@ -43,6 +47,13 @@ struct sb_host_state {
 void sb_host_look(struct sb_host_state *s);
 // The same with files below `root`, except for `cpu` and `clock_ns`.
 void sb_host_look_below(struct sb_host_state *s, const char *root);
+
+// Reads the same about another process of this machine, a server. Groups that
+// have this process, too, are left out. 0 if there are no others, or the
+// process has ended. Any thread.
+void sb_host_throttled(struct sb_throttled *t, int64_t pid);
+void sb_host_throttled_below( // as above
+    struct sb_throttled *t, int64_t pid, const char *root);
 
 // Returns the shortest time in ns that the device of a folder's file system
 // needed to flush a write of 4 KB, of up to 20 in 0.1 s. Writes to a file of

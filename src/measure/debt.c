@@ -19,12 +19,13 @@ static bool is_little(double part, double all)
     return 100 * part < DOUBTFUL * all;
 }
 
-// A run that logged more than the limit has the work of a checkpoint.
+// A run that logged more than the limit has as many checkpoints as it causes.
 struct sb_debt sb_debt_log(double growth, double limit, double logged)
 {
     double share = percent(growth, limit);
 
-    return (struct sb_debt){ share, share >= DOUBTFUL && !(logged >= limit) };
+    return (
+        struct sb_debt){ share, fabs(share) >= DOUBTFUL && !(logged >= limit) };
 }
 
 // Pages wait for a checkpoint, unless they could fill the cache.

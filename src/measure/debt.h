@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // How much of its work a server put off during a run, so that the figures of
-// the run do not have it: docs/internals/validity.md. Growth is from the begin
-// of the run to its end; NaN: unknown.
+// the run do not have it, or did for others: docs/internals/validity.md. Growth
+// is from the begin of the run to its end; NaN: unknown.
 #ifndef SB_DEBT_H
 #define SB_DEBT_H
 
@@ -13,12 +13,13 @@ struct sb_debt {
     bool doubtful;  // it would change the figures
 };
 
-// Bytes of log since the last checkpoint. limit: what forces the next one.
-// logged: during the run.
+// Bytes of log since the last checkpoint. Below 0: the server did work that was
+// put off before the run. limit: what forces the next one. logged: during the
+// run.
 struct sb_debt sb_debt_log(double growth, double limit, double logged);
 // Bytes of pages in the cache that are to be written. written: during the run.
 // limit: from which on they are written at once. data: size of what was used.
-// before_checkpoint: sb_debt_log() was doubtful.
+// before_checkpoint: sb_debt_log() was doubtful, and the log grew.
 struct sb_debt sb_debt_pages(double growth, double written, double limit,
     double data, bool before_checkpoint);
 // Transactions whose old row versions are left. writes: statements of the run.

@@ -19,7 +19,12 @@ static void log_before_a_checkpoint(void)
     // It is not known how much was logged.
     CHECK(sb_debt_log(32 * MB, 64 * MB, NAN).doubtful);
     CHECK(isnan(sb_debt_log(NAN, 64 * MB, 1).percent));
-    CHECK(!sb_debt_log(-32 * MB, 64 * MB, 0).doubtful);
+    // A checkpoint of what was logged before the run.
+    d = sb_debt_log(-32 * MB, 64 * MB, 10 * MB);
+    CHECK_NEAR(d.percent, -50, 0.01);
+    CHECK(d.doubtful);
+    CHECK(!sb_debt_log(-6 * MB, 64 * MB, 10 * MB).doubtful);
+    CHECK(!sb_debt_log(-32 * MB, 64 * MB, 64 * MB).doubtful);
 }
 
 static void pages_of_a_full_cache(void)

@@ -83,8 +83,8 @@ static void control_groups_of_version_1(void)
     sb_host_facts_below(&f, "root");
     CHECK_INT(f.container_memory, 4096);
     sb_host_look_below(&s, "root");
-    CHECK_INT(s.periods, 9);
-    CHECK_INT(s.throttled, 4);
+    CHECK_INT(s.groups.periods, 9);
+    CHECK_INT(s.groups.throttled, 4);
 }
 
 static void a_container_may_use_fewer_processors(void)
@@ -123,8 +123,8 @@ static void what_happened(void)
     put("/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
         "2\n");
     sb_host_look_below(&s, "root");
-    CHECK_INT(s.periods, 150);
-    CHECK_INT(s.throttled, 10);
+    CHECK_INT(s.groups.periods, 150);
+    CHECK_INT(s.groups.throttled, 10);
     CHECK_INT(s.swapped, 5 * sysconf(_SC_PAGESIZE));
     CHECK_INT(s.segments, 3000);
     CHECK_INT(s.resent, 40);
@@ -137,8 +137,43 @@ static void what_happened(void)
     sb_host_look_below(&s, "root");
     CHECK_INT(s.segments, 0);
     sb_host_look_below(&s, "nowhere");
-    CHECK_INT(s.periods + s.swapped + s.segments + s.hot, 0);
+    CHECK_INT(s.groups.periods + s.swapped + s.segments + s.hot, 0);
     CHECK_STR(s.clock, "");
+}
+
+static struct sb_throttled throttled_server(const char *self)
+{
+    struct sb_throttled t;
+
+    put("/proc/self/cgroup", self);
+    sb_host_throttled_below(&t, 42, "root");
+    return t;
+}
+
+// The server's groups, without those that have the client, too.
+static void a_server_has_groups_of_its_own(void)
+{
+    struct sb_throttled t;
+
+    put("/sys/fs/cgroup/s/cpu.stat", "nr_periods 100\nnr_throttled 7\n");
+    put("/sys/fs/cgroup/s/db/cpu.stat", "nr_periods 50\nnr_throttled 3\n");
+    put("/sys/fs/cgroup/cpu/v1/cpu.stat", "nr_periods 9\nnr_throttled 4\n");
+    put("/proc/42/cgroup", "0::/s/db\n");
+    t = throttled_server("0::/s2\n");
+    CHECK_INT(t.periods, 150);
+    CHECK_INT(t.throttled, 10);
+    t = throttled_server("0::/s/client\n");
+    CHECK_INT(t.periods, 50);
+    CHECK_INT(t.throttled, 3);
+    t = throttled_server("0::/s/db\n");
+    CHECK_INT(t.periods, 0);
+    put("/proc/42/cgroup", "4:memory:/s\n2:cpu,cpuacct:/v1\n");
+    t = throttled_server("2:cpu,cpuacct:/\n");
+    CHECK_INT(t.periods, 9);
+    t = throttled_server("2:cpu,cpuacct:/v1\n");
+    CHECK_INT(t.periods, 0);
+    sb_host_throttled_below(&t, 43, "root");
+    CHECK_INT(t.periods, 0);
 }
 
 static void missing_files_are_no_error(void)
@@ -164,6 +199,7 @@ CHECK_FILE
     RUN(control_groups_of_version_1);
     RUN(a_container_may_use_fewer_processors);
     RUN(what_happened);
+    RUN(a_server_has_groups_of_its_own);
     RUN(missing_files_are_no_error);
     RUN(a_flush_takes_time);
     return check_done();
