@@ -522,7 +522,8 @@ static const char *number_text(struct sb_opts *o, const char *raw)
     return text;
 }
 
-// The text of a parsed value, with one spelling for booleans and choices.
+// The text of a parsed value, with one spelling for booleans, switches and
+// choices.
 // Returns NULL if out of memory.
 static const char *value_text(struct sb_opts *o, const struct sb_opt *opt,
     const union sb__opts_value *v, const char *raw)
@@ -531,6 +532,9 @@ static const char *value_text(struct sb_opts *o, const struct sb_opt *opt,
         return v->b ? "on" : "off";
     if (!raw)
         return "";
+    // The value that an option without one has.
+    if (opt->type == SB_OPT_STRING && (opt->flags & SB_OPT_SWITCH))
+        return v->s;
     assert(opt->type != SB_OPT_ENUM || opt->choices);
     if (opt->type == SB_OPT_ENUM)
         return opt->choices[v->e];

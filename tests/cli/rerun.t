@@ -167,6 +167,34 @@ Mixes, built-in tests, options of old scripts, a failed run, a missed limit.
   $ sysbench rerun limit.json --report=none >/dev/null 2>&1
   [3]
 
+Options may have no value: the file has the one that this means, if it differs.
+
+  $ cat >bare.lua <<'EOT'
+  > sysbench.cmdline.options = {flag = {"flag", false}, name = {"name", "x"},
+  >     list = {"list", {"a", "b"}}}
+  > function event()
+  >     local o = sysbench.opt
+  >     assert(o.flag == true and o.name == "" and #o.list == 0)
+  > end
+  > EOT
+  $ sysbench bare.lua --db-driver=sqlite --flag --name --list --settle --prewarm \
+  >     --report-validity --report-costs --report-context --mysql-ssl --luajit-cmd \
+  >     --debug --time=0 --events=1 $quiet=bare.json run 2>/dev/null
+  $ rerun bare.json --report=none,json=bare2.json >/dev/null 2>&1
+  $ /usr/bin/python3 - <<'EOT'
+  > import json
+  > for name in "bare.json", "bare2.json":
+  >     print([o["name"] + "=" + o["value"]
+  >            for o in json.load(open(name))["runs"][0]["options"]
+  >            if o["source"] != "default" and o["name"] not in ("rand-seed", "report")])
+  > EOT
+  ['luajit-cmd=', 'events=1', 'time=0', 'debug=on', 'report-context=on', 'report-validity=on', 'report-costs=on', 'db-driver=sqlite', 'settle=on', 'prewarm=on', 'mysql-ssl=', 'flag=on', 'list=', 'name=']
+  ['luajit-cmd=', 'events=1', 'time=0', 'debug=on', 'report-context=on', 'report-validity=on', 'report-costs=on', 'db-driver=sqlite', 'settle=on', 'prewarm=on', 'mysql-ssl=', 'flag=on', 'list=', 'name=']
+  $ sysbench oltp_read_only --settle=yes --report-validity --print-config |
+  >     grep -E '^(settle|report-validity)='
+  report-validity=on               # command line
+  settle=on                        # command line
+
 Errors.
 
   $ sysbench rerun
