@@ -503,6 +503,10 @@ int64_t sb__app_server_process(const struct sb__listening *t);
 // app/settle.c: --settle and --prewarm, if they are given. Prints what was done
 // and fills a->facts.settled.
 void sb__app_settle(struct sb_app *a);
+// Whether --settle settles again between what precedes the measured part and
+// this part, and does it; *stop ends it.
+bool sb__app_settles_again(const struct sb_app *a);
+void sb__app_settle_again(struct sb_app *a, const _Atomic bool *stop);
 void sb_app_settled_done(struct sb_app *a);
 
 // app/beside.c: --beside. Opens the output of the command, and runs it alone if

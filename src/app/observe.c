@@ -36,11 +36,11 @@ static void take_sample(struct sb_client_sample *s)
     }
 }
 
-static void start_client(struct sb__listening *t, int64_t warmup_ns)
+// Intervals of the warm-up have values, too.
+static void start_client(struct sb__listening *t)
 {
     struct sb__app_client *c = &t->client;
 
-    (void)warmup_ns; // intervals of the warm-up have values, too
     *c = (struct sb__app_client){ 0 };
     take_sample(&c->last);
     c->machine = c->last;
@@ -69,7 +69,7 @@ static void add_client(
     struct sb_client_usage u;
 
     // Neither a file nor the notice needs it.
-    if (!row && !remote)
+    if (!row && !remote && !r->paused)
         return;
     take_sample(&c->last);
     if (remote)
@@ -87,6 +87,12 @@ static void add_client(
     sb_client_add(&c->whole, &last, &c->last);
     if (steady)
         sb_client_add(&c->steady, &last, &c->last);
+}
+
+static void restart_client(struct sb__listening *t, int64_t warmup_ns)
+{
+    (void)warmup_ns;
+    start_client(t);
 }
 
 // Returns the sums over the intervals in which the waiting of threads is known,
@@ -146,7 +152,8 @@ static void warn_of_client(struct sb__listening *t, const struct sb_report *r)
 }
 
 const struct sb__app_listener sb__app_client_listener = {
-    .measured = start_client,
+    .started = start_client,
+    .measured = restart_client,
     .row = add_client,
     .complete = judge_client,
     .after = warn_of_client,
@@ -253,7 +260,8 @@ static void take_value(
 // row: a struct sb_series.
 static void take_sessions(void *row, const char *name, double sessions)
 {
-    sb_series_set(row, "waits", name, "value", "sessions", sessions);
+    if (row)
+        sb_series_set(row, "waits", name, "value", "sessions", sessions);
 }
 
 // Facts about servers ---------------------------------------------------------
@@ -350,14 +358,13 @@ static void take_facts(struct sb__listening *t)
 static void add_server(
     struct sb__listening *t, const struct sb_report *r, struct sb_series *row)
 {
-    (void)r;
     if (!t->server.sampler)
         return;
     if (t->a->facts.ndatabases == 0 && t->a->reporters.n > 0)
         take_facts(t);
     sb_sampler_interval(
         t->server.sampler, sb_clock_monotonic(), take_value, row);
-    if (row)
+    if (row || r->paused)
         sb_sampler_waits_interval(t->server.sampler, take_sessions, row);
 }
 

@@ -338,6 +338,13 @@ static void on_workers(void *data, const struct sb_run_workers *w)
     t->a->facts.worker_policy = w->policy;
 }
 
+// Whether users pause between a warm-up and the measured part.
+static bool pauses(const struct sb_app *a)
+{
+    return a->run.warmup_time > 0 && a->run.stages.n == 0 &&
+           sb__app_settles_again(a);
+}
+
 static void on_started(void *data)
 {
     struct sb__listening *t = data;
@@ -346,9 +353,26 @@ static void on_started(void *data)
         printf("Threads started!\n\n");
     fflush(stdout);
     NOTIFY(started, t);
-    // A search before the measured part takes an unknown time.
-    if (!sb_run_opts_finds_rate(&t->a->run))
+    // A search or a pause before the measured part takes an unknown time.
+    if (!sb_run_opts_finds_rate(&t->a->run) && !pauses(t->a))
         begin_measured(t, t->a->run.warmup_time);
+}
+
+// The plans that follow from new statistics are explained in this time.
+#define REST_NS INT64_C(1000000000)
+
+static int64_t on_pause(void *data, const _Atomic bool *stop)
+{
+    struct sb__listening *t = data;
+
+    sb_log_progress_done();
+    sb__app_settle_again(t->a, stop);
+    if (sb_run_opts_finds_rate(&t->a->run))
+        return 0; // on_measured() follows
+    int64_t rest = t->server.sampler ? REST_NS : 0;
+
+    begin_measured(t, rest);
+    return rest;
 }
 
 static void on_warmup(void *data, int64_t ns)
@@ -466,7 +490,9 @@ static void on_interval(void *data, const struct sb_report *r)
     assert(!r->final);
     sb_log_progress_done();
     note_loop(t->a, r);
-    struct sb_series *row = sb_reporters_row(&t->a->reporters, r);
+    struct sb_series *row = r->paused
+                                ? NULL // which has no place on the time axis
+                                : sb_reporters_row(&t->a->reporters, r);
     NOTIFY(row, t, r, row);
     NOTIFY(interval, t, r);
 }
@@ -685,7 +711,8 @@ static bool limits_judge(
 
 static void write_interval(struct sb__listening *t, const struct sb_report *r)
 {
-    sb_reporters_interval(&t->a->reporters, r);
+    if (!r->paused)
+        sb_reporters_interval(&t->a->reporters, r);
 }
 
 // Keeps the lines of a built-in test for result files.
@@ -795,6 +822,7 @@ void sb__app_listen(struct sb__listening *t, struct sb_listener *l)
         .workers = on_workers,
         .started = on_started,
         .warmup = on_warmup,
+        .pause = sb__app_settles_again(a) ? on_pause : NULL,
         .interval = on_interval,
         .checkpoint = on_checkpoint,
         .final = on_final,

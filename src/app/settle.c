@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // --settle and --prewarm: before the users of a run connect, and after prepare.
+// --settle also before the measured part, if something precedes it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 struct sb__app_settled {
     struct sb_settled facts;
     struct sb_settled_step *step;
+    bool again; // those that are taken now
 };
 
 static void free_step(struct sb_settled_step *s)
@@ -25,7 +27,7 @@ static void take_step(void *arg, const struct sb_settle_step *s)
 {
     struct sb__app_settled *all = arg;
     struct sb_settled_step copy = { strdup(s->name), strdup(s->server),
-        strdup(s->text), s->seconds, s->failed };
+        strdup(s->text), s->seconds, s->failed, all->again };
     struct sb_settled_step *more = realloc(
         all->step, (all->facts.n + 1) * sizeof(*more));
 
@@ -38,24 +40,28 @@ static void take_step(void *arg, const struct sb_settle_step *s)
     all->facts.step = all->step;
 }
 
-// In the order of the steps: what was done on standard output, what was not as
-// warnings.
-static void print_steps(const struct sb_app *a, const struct sb_settled *s)
+// From step `first` on, in their order: what was done on standard output, what
+// was not as warnings.
+static void print_steps(const struct sb_app *a, const struct sb_settled *s,
+    unsigned first, double seconds)
 {
     bool settles = strcmp(a->settle_opts.settle, "off");
+    const char *when = first < s->n && s->step[first].again
+                           ? " before the measured part"
+                           : "";
     const char *before = ": ";
     unsigned done = 0;
 
-    for (unsigned i = 0; i < s->n; i++)
+    for (unsigned i = first; i < s->n; i++)
         done += !s->step[i].failed;
     if (!sb__app_quiet(a)) {
         if (done > 0)
-            printf(
-                "%s in %.3g s", settles ? "Settled" : "Prewarmed", s->seconds);
+            printf("%s%s in %.3g s", settles ? "Settled" : "Prewarmed", when,
+                seconds);
         else
-            printf("Nothing was %s (%.3g s)", settles ? "settled" : "prewarmed",
-                s->seconds);
-        for (unsigned i = 0; i < s->n; i++) {
+            printf("Nothing was %s%s (%.3g s)",
+                settles ? "settled" : "prewarmed", when, seconds);
+        for (unsigned i = first; i < s->n; i++) {
             if (s->step[i].failed)
                 continue;
             printf("%s%s (%.3g s%s%s)", before, s->step[i].text,
@@ -63,10 +69,10 @@ static void print_steps(const struct sb_app *a, const struct sb_settled *s)
                 s->step[i].server);
             before = ", ";
         }
-        printf("\n");
+        printf("\n%s", *when ? "\n" : "");
         fflush(stdout);
     }
-    for (unsigned i = 0; i < s->n; i++) {
+    for (unsigned i = first; i < s->n; i++) {
         if (s->step[i].failed)
             sb_log(SB_LOG_WARNING, "%s%s%s: %s", s->step[i].name,
                 *s->step[i].server ? " " : "", s->step[i].server,
@@ -74,9 +80,24 @@ static void print_steps(const struct sb_app *a, const struct sb_settled *s)
     }
 }
 
-void sb__app_settle(struct sb_app *a)
+// Adds to a->settled.
+static void settle(struct sb_app *a, const struct sb_settle_opts *o, bool again,
+    const _Atomic bool *stop)
 {
     uint64_t begin = sb_clock_monotonic();
+    unsigned first = a->settled->facts.n;
+    double seconds;
+
+    a->settled->again = again;
+    sb_settle(a->drivers, o, stop, take_step, a->settled);
+    seconds = (double)(sb_clock_monotonic() - begin) / 1e9;
+    a->settled->facts.seconds += seconds;
+    a->facts.settled = &a->settled->facts;
+    print_steps(a, a->facts.settled, first, seconds);
+}
+
+void sb__app_settle(struct sb_app *a)
+{
     uint64_t limit;
 
     sb_app_settled_done(a);
@@ -94,10 +115,22 @@ void sb__app_settle(struct sb_app *a)
         sb_log(SB_LOG_WARNING, "--settle: out of memory");
         return;
     }
-    sb_settle(a->drivers, &a->settle_opts, take_step, a->settled);
-    a->settled->facts.seconds = (double)(sb_clock_monotonic() - begin) / 1e9;
-    a->facts.settled = &a->settled->facts;
-    print_steps(a, a->facts.settled);
+    settle(a, &a->settle_opts, false, NULL);
+}
+
+bool sb__app_settles_again(const struct sb_app *a)
+{
+    uint64_t limit;
+
+    return a->settled && sb_settle_limit(&a->settle_opts, &limit, NULL) == 0 &&
+           limit > 0 && a->run.share.ranks <= 1;
+}
+
+void sb__app_settle_again(struct sb_app *a, const _Atomic bool *stop)
+{
+    const struct sb_settle_opts o = { .settle = a->settle_opts.settle };
+
+    settle(a, &o, true, stop);
 }
 
 void sb_app_settled_done(struct sb_app *a)

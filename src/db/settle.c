@@ -27,9 +27,9 @@ static const struct sb_opt settle_opts[] = {
         .offset = offsetof(struct sb_settle_opts, settle),
         .def = "off",
         .flags = SB_OPT_YIELDS | SB_OPT_SWITCH,
-        .help = "before a run and after prepare, analyze the tables, make a "
-                "checkpoint, and wait until the server has done what it put "
-                "off, at most this long; on: 60s" },
+        .help = "before a run, after its warm-up and after prepare, analyze "
+                "the tables, make a checkpoint, and wait until the server has "
+                "done what it put off, at most this long; on: 60s" },
     { .name = "prewarm",
         .type = SB_OPT_BOOL,
         .offset = offsetof(struct sb_settle_opts, prewarm),
@@ -73,10 +73,11 @@ struct settle {
     char server[256];
     void (*done)(void *arg, const struct sb_settle_step *s);
     void *arg;
-    uint64_t deadline; // of --settle
-    uint64_t began;    // the step in progress
-    char undo[300];    // ends what rush() has begun; "": nothing to end
-    char why[200];     // rush() was refused
+    uint64_t deadline;        // of --settle
+    const _Atomic bool *stop; // or NULL
+    uint64_t began;           // the step in progress
+    char undo[300];           // ends what rush() has begun; "": nothing to end
+    char why[200];            // rush() was refused
     // What follows is for the thread that cancels.
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -126,7 +127,8 @@ static bool is_interrupted(void)
 
 static bool is_late(const struct settle *s)
 {
-    return sb_clock_monotonic() >= s->deadline || is_interrupted();
+    return sb_clock_monotonic() >= s->deadline || is_interrupted() ||
+           (s->stop && atomic_load(s->stop));
 }
 
 static int ask(struct settle *s, struct sb_inspected *out, unsigned parts,
@@ -625,11 +627,12 @@ static size_t find_likely(struct sb_drivers *d, struct sb__inst **inst)
 }
 
 void sb_settle(struct sb_drivers *d, const struct sb_settle_opts *o,
+    const _Atomic bool *stop,
     void (*done)(void *arg, const struct sb_settle_step *s), void *arg)
 {
     struct sb__inst *inst[PLACES_MAX];
     struct place place[PLACES_MAX];
-    struct settle s = { .done = done, .arg = arg };
+    struct settle s = { .done = done, .arg = arg, .stop = stop };
     uint64_t limit;
     size_t ninsts = sb__insts_used(d, inst, 0, PLACES_MAX), n = 0;
 

@@ -34,11 +34,13 @@ struct sb_settle_step {
     bool failed; // all or a part of it; the text says why
 };
 
-// Settles, then fills the caches of: the servers and databases that were used,
-// or else those that options select. Each has a connection of its own, which is
-// closed again. Calls done() after each step. Takes as long as the limit of
+// stop: the run is over, NULL: nothing sets it. Settles, then fills the caches
+// of: the servers and databases that were used, or else those that options
+// select. Each has a connection of its own, which is closed again. Calls done()
+// after each step. Takes as long as the limit of
 // --settle, and as --prewarm needs. No users may be connecting. Main thread.
 void sb_settle(struct sb_drivers *d, const struct sb_settle_opts *o,
+    const _Atomic bool *stop,
     void (*done)(void *arg, const struct sb_settle_step *s), void *arg);
 
 #endif

@@ -132,6 +132,7 @@ struct sb_report {
     uint64_t errors; // ignored, restarted and given up
     bool final, warmup;
     bool partial;      // the rest of a run that is shorter than an interval
+    bool paused;       // and the pause behind a warm-up, in which users waited
     double warmup_s;   // length of the warm-up
     uint64_t start_ns; // start of the reported phase, on the run's clock
     const struct sb_stats *stats; // for the names of operations; may be NULL

@@ -65,11 +65,13 @@ struct sb_plan_facts {
     char scans[200]; // tables of which it reads all rows: "t, u"
 };
 
-// What was done to a server before the run: --settle, --prewarm.
+// What was done to a server before the run, or before its measured part:
+// --settle, --prewarm.
 struct sb_settled_step {
     const char *name, *server, *text; // server: "" if there is one server
     double seconds;
     bool failed; // the text says why
+    bool again;  // in the pause before the measured part
 };
 
 struct sb_settled {

@@ -672,7 +672,9 @@ static json_t *settle_object(const struct sb_settled *s)
                    sb__json_set_text(one, "text", step->text) &&
                    sb__json_set(
                        one, "seconds", sb_json_number(step->seconds)) &&
-                   sb__json_set(one, "done", json_boolean(!step->failed));
+                   sb__json_set(one, "done", json_boolean(!step->failed)) &&
+                   sb__json_set_text(
+                       one, "before", step->again ? "measured part" : "run");
 
         ok = sb__json_append(steps, sb__json_complete(one, set)) && ok;
     }

@@ -302,7 +302,7 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
     struct sb_run *run = u->run;
 
     if (!take_arrival(u, *now, arrival)) {
-        if (run->searching)
+        if (run->gated)
             return false;
         *now = sb__user_wait(u, earlier(u->priv->leave, run->deadline));
         return false;
@@ -330,7 +330,7 @@ static int end_loop(struct sb_user *u, uint64_t now)
 }
 
 // Starts the next event and returns 1. Returns 0 if this user has no further
-// event, or none in this part of a search, and LEAVE if it must leave its loop.
+// event, or none in this part of the run, and LEAVE if it must leave its loop.
 // turns: other users of the worker may run first.
 static int next_of_part(struct sb_user *u, uint64_t now, bool turns)
 {
@@ -357,7 +357,8 @@ static int next_of_part(struct sb_user *u, uint64_t now, bool turns)
         arrival = now;
         if (!claim_event(run, arrival))
             return 0;
-        uint64_t b = now < run->warm_end ? run->warm_end : leave;
+        uint64_t b = now < run->warm_end ? earlier(run->warm_end, leave)
+                                         : leave;
         bool every = run->limited || !u->priv->chained;
         if (u->priv->waiter.fiber)
             b = earlier(b, now + SB__USER_SLICE_NS);
@@ -382,7 +383,7 @@ static int next_slow(struct sb_user *u, uint64_t now, bool turns)
         return start_mixed(u, u->priv->handed_arrival, u->priv->handed_start);
     }
     int rc = next_of_part(u, now, turns);
-    while (rc == 0 && run->searching && sb__rate_search_wait(u))
+    while (rc == 0 && run->gated && sb__rate_search_wait(u))
         rc = next_of_part(u, sb_clock_now(&u->clock), turns);
     return rc == LEAVE ? 0 : rc;
 }
@@ -486,8 +487,8 @@ static bool may_wait(const struct sb_user *u, uint64_t now)
 {
     const struct sb_run *run = u->run;
 
-    return run->open_loop || run->searching || now < u->resume ||
-           u->priv->lines || user_is_to_yield(u, now);
+    return run->open_loop || run->gated || now < u->resume || u->priv->lines ||
+           user_is_to_yield(u, now);
 }
 
 int sb_user_next_now(struct sb_user *u)

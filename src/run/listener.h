@@ -35,6 +35,11 @@ struct sb_listener {
     void (*searching)(void *data, const struct sb_searching *now);
     void (*rate_found)(void *data, const struct sb_rate_search *f);
     void (*measured)(void *data, const struct sb_rate_search *f);
+    // The warm-up, or the search, is over: the users wait until this returns,
+    // and then for the time in ns that it returns; then the measured part
+    // begins. It must return soon after *stop becomes true, which ends the run.
+    // Not called with several processes, or with stages and without a search.
+    int64_t (*pause)(void *data, const _Atomic bool *stop);
     void (*interval)(void *data, const struct sb_report *r);
     void (*checkpoint)(void *data, const struct sb_report *r);
     // A stage has ended: its figures. Also called for the last one.

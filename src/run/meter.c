@@ -110,6 +110,9 @@ static uint64_t scheduled_by(
 
     if (!run->open_loop || run->searching)
         return s->c.started;
+    // After the arrivals of a warm-up, users pause.
+    if (run->gated && until > run->search.end)
+        until = run->search.end;
     m->until = until;
     m->scheduled += sb_pace_walk(
         &run->pace, &m->walked, until - run->t0, SB__RUN_WALK_MAX);
@@ -693,7 +696,7 @@ static void tell_interval(struct sb_meter *m, const struct sb_report *r)
 
 // until: arrivals due by then count as scheduled.
 static void end_interval(
-    struct sb_meter *m, uint64_t now, uint64_t until, bool partial)
+    struct sb_meter *m, uint64_t now, uint64_t until, bool partial, bool paused)
 {
     struct sb_snap s = { 0 }, diff = { 0 };
     struct sb_report r;
@@ -710,6 +713,7 @@ static void end_interval(
         } else {
             fill_report(m->run, &r, &diff, m->phase, m->phase_start, s.ns);
             r.partial = partial;
+            r.paused = paused;
             tell_interval(m, &r);
         }
         diff.op = NULL;
@@ -728,7 +732,25 @@ static void end_rest(struct sb_meter *m, uint64_t now, uint64_t until)
     bool wanted = m->run->group || m->run->l->partial;
 
     if (wanted && m->interval && now > m->last.ns)
-        end_interval(m, now, until, true);
+        end_interval(m, now, until, true, false);
+}
+
+void sb__meter_pause(struct sb_meter *m)
+{
+    uint64_t now = sb_clock_monotonic();
+
+    if (sb__meter_next(m) <= now)
+        sb__meter_tick(m, now);
+    end_rest(m, now, now);
+    m->paused_at = now;
+}
+
+void sb__meter_resume(struct sb_meter *m)
+{
+    uint64_t now = sb_clock_monotonic();
+
+    if (m->interval && now > m->last.ns)
+        end_interval(m, now, now, true, true);
 }
 
 static void end_checkpoint(struct sb_meter *m, uint64_t now)
@@ -782,7 +804,7 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
     warn_full(m);
     // A late report covers the longer interval.
     if (m->next_tick <= now) {
-        end_interval(m, now, report_end(m, now), false);
+        end_interval(m, now, report_end(m, now), false, false);
         do
             m->next_tick += m->interval;
         while (m->next_tick <= now);
@@ -827,6 +849,8 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
         sb_log(SB_LOG_WARNING,
             "the run ended during its warm-up; the figures are those "
             "of the warm-up");
+    if (m->phase == SB_PHASE_WARMUP && m->paused_at)
+        now = until = m->paused_at;
     warn_full(m);
     if (!all_ended)
         close_recorders(m);

@@ -24,6 +24,7 @@ struct sb_meter {
     sb_pace_pos walked;   // position up to which arrivals were counted
     uint64_t scheduled;   // arrivals counted in this phase,
     uint64_t until;       // which were due by this time
+    uint64_t paused_at;   // when the users paused behind a warm-up, or 0
     struct sb_err broken; // the first identity that a report violated
     // --stages:
     uint64_t next_stage;        // end of the stage in progress
@@ -47,7 +48,11 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now);
 // A part of the search begins: only this part is in the final report if the run
 // ends in it. Call while no user runs. 0 or SB_ENOMEM.
 int sb__meter_part(struct sb_meter *m);
-// The search of the rate is over: the measured part began at run->t0.
+// The users pause behind a warm-up: reports what is left of it.
+void sb__meter_pause(struct sb_meter *m);
+// The pause ends: an interval of its own (r->paused).
+void sb__meter_resume(struct sb_meter *m);
+// What preceded the measured part is over: it began at run->t0.
 void sb__meter_measured(struct sb_meter *m);
 // Prints the final report. If the run has not failed, first checks the share
 // of failed events and, if every user has ended, the identities; the error is

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// --rate=80% and --rate=max: finds the rate of the measured part, with its
-// users and connections, in parts: warm-up, probe, trials.
-// docs/internals/search.md. In the main thread; rank 0 of a job decides, the
-// others follow.
+// What precedes the measured part, with its users and connections, in parts.
+// --rate=80% and --rate=max: warm-up, probe, trials: docs/internals/search.md.
+// Otherwise a warm-up with a pause behind it: docs/internals/run.md. In the
+// main thread; rank 0 of a job decides, the others follow.
 #include "run/rate_search.h"
 
 #include <assert.h>
@@ -81,9 +81,20 @@ static void set_measured(struct sb_run *run)
 {
     uint64_t time = (uint64_t)run->o->time;
 
-    run->searching = false;
+    run->gated = run->searching = false;
     run->warm_end = run->t0;
     run->deadline = time > 0 ? run->t0 + time : UINT64_MAX;
+}
+
+// Think times that the pause has interrupted continue.
+static void move_think_times(struct sb_run *run, uint64_t from, uint64_t to)
+{
+    for (unsigned i = 0; i < run->users; i++) {
+        uint64_t *resume = &run->user[i].resume;
+
+        if (*resume > from)
+            *resume += to - from;
+    }
 }
 
 // Lets the users go, for arrivals before `end`, and events that begin before
@@ -99,10 +110,12 @@ static void open_gate(struct sb_run *run, const struct sb__part *part,
 
     pthread_mutex_lock(&run->lock);
     // Otherwise a user might read the fields that change here.
-    assert(run->searching && (!run->released || all_there(run)));
+    assert(run->gated && (!run->released || all_there(run)));
     run->t0 = sb_clock_monotonic();
     if (part->at && part->at < run->t0) // a stop may come before the start
         run->t0 = part->at;
+    if (measured && !run->searching)
+        move_think_times(run, run->search.end, run->t0);
     run->warm_end = run->deadline = UINT64_MAX;
     if (measured)
         set_measured(run);
@@ -147,7 +160,7 @@ static void wait_and_show(struct sb_run *run, uint64_t until)
 {
     uint64_t now, next = run->search.shown + SHOW_EVERY;
 
-    if (!run->l || !run->l->searching) {
+    if (!run->searching || !run->l || !run->l->searching) {
         sb__run_wait(run, until);
         return;
     }
@@ -391,6 +404,64 @@ static bool carry_out_here(struct sb_run *run, struct sb_meter *m,
            : part->kind == SB__PART_PROBE ? measure_maximum(run, part, f)
                                           : carry_out_trial(run, m, part, f);
 }
+
+// The pause -------------------------------------------------------------------
+
+// Returns false if the run is over.
+static bool pause_users(struct sb_run *run)
+{
+    uint64_t until;
+
+    if (!run->l->pause || run->group)
+        return true;
+    until = (uint64_t)run->l->pause(run->l->data, &run->stop);
+    return sleep_in_part(run, sb_clock_monotonic() + until);
+}
+
+// Longer than any event.
+#define FAR_NS (UINT64_C(365) * 24 * 3600 * SB_SECOND)
+
+// Waits until all users are at the gate behind a warm-up that ends at `end`,
+// with its reports. Returns false if the run is over.
+static bool end_warmup(struct sb_run *run, struct sb_meter *m, uint64_t end)
+{
+    uint64_t now = sb_clock_monotonic();
+    bool go_on = true;
+
+    while (go_on && now < end) {
+        uint64_t next = sb__meter_next(m);
+
+        go_on = sleep_in_part(run, next < end ? next : end);
+        now = sb_clock_monotonic();
+        if (go_on && next < end && next <= now)
+            sb__meter_tick(m, now);
+    }
+    return go_on && wait_in_part(run, true, now + FAR_NS);
+}
+
+// A warm-up at the rate of the measured part, a pause, the measured part.
+static bool warm_up_and_pause(struct sb_run *run, struct sb_meter *m)
+{
+    uint64_t ns = (uint64_t)run->o->warmup_time;
+    struct sb__part part = { .kind = SB__PART_WARMUP, .rate = run->o->rate };
+
+    open_gate(run, &part, ns, ns);
+    run->began = run->t0;
+    if (run->l->warmup)
+        run->l->warmup(run->l->data, run->o->warmup_time);
+    sb__meter_start(m);
+    if (!end_warmup(run, m, run->t0 + ns))
+        return false;
+    sb__meter_pause(m);
+    if (!pause_users(run))
+        return false;
+    sb__meter_resume(m);
+    part.kind = SB__PART_MEASURED;
+    open_gate(run, &part, UINT64_MAX, UINT64_MAX);
+    sb__meter_measured(m);
+    return true;
+}
+
 // The search ------------------------------------------------------------------
 
 uint64_t sb_rate_search_ns(const struct sb_run_opts *o)
@@ -577,6 +648,8 @@ static bool lead_search(struct sb_run *run, struct sb_meter *m)
         return false;
     if (!o->rate_search)
         f->rate = f->max * f->percent / 100;
+    if (!pause_users(run))
+        return false;
     bool begun = carry_out(run, m, SB__PART_MEASURED, f->rate, &none);
 
     sb_snap_done(&none.sum);
@@ -627,6 +700,8 @@ bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
 {
     uint64_t interval = m->interval;
 
+    if (!run->searching)
+        return warm_up_and_pause(run, m);
     // Until the first part begins, there are no events.
     run->began = run->t0 = sb_clock_monotonic();
     run->warm_end = run->deadline = UINT64_MAX;

@@ -72,7 +72,7 @@ static int init_stats(struct sb_run *run)
 
 static int init_pace(struct sb_run *run)
 {
-    if (run->searching)
+    if (run->gated)
         return 0; // each part has a schedule of its own
     if (run->staged)
         return sb__run_pace_stages(run, (uint64_t)run->o->warmup_time);
@@ -97,6 +97,13 @@ static int init_stages(struct sb_run *run)
     return 0;
 }
 
+// Whether users wait for each other before the measured part.
+static bool has_parts(const struct sb_run *run)
+{
+    return run->searching || (!run->task && run->l->pause &&
+                                 run->o->warmup_time > 0 && !run->staged);
+}
+
 // 0 or SB_ENOMEM. Call end_run() in either case.
 static int init_run(struct sb_run *run)
 {
@@ -108,6 +115,7 @@ static int init_run(struct sb_run *run)
     run->searching = !run->task && sb_run_opts_finds_rate(run->o);
     if (init_stages(run))
         return SB_ENOMEM;
+    run->gated = has_parts(run);
     run->limited = !run->task && run->o->events > 0;
     if (!run->task && !run->w->blocks)
         run->workers = sb_run_opts_workers(run->o, run->users, processors);
@@ -725,7 +733,7 @@ static bool perform_run(
         run->l->started(run->l->data);
     if (at)
         run->group->ops->wait(run, at);
-    if (run->searching)
+    if (run->gated)
         sb__rate_search(run, m);
     else
         release_users(run, m, at);

@@ -154,9 +154,10 @@ struct sb_run {
     bool mixed;             // a mix: o->mix
     int mix_op[SB_MIX_MAX]; // operations of its components
     uint8_t **mix_of;       // by users: components of users, for each stage
-    // The rate is being found. Changes, as everything above, only while all
-    // users wait: before the start, or between parts (rate_search.c).
-    bool searching;
+    // What precedes the measured part has parts: users wait at the end of each
+    // (rate_search.c). searching: the rate is being found. These change, as
+    // everything above, only while all users wait.
+    bool gated, searching;
     struct sb_pace pace;
     _Alignas(64) _Atomic sb_pace_pos cursor; // written by all users
 

@@ -251,6 +251,9 @@ double sb_user_time(struct sb_user *u)
     uint64_t now = sb_clock_now(&u->clock);
     if (run->searching)
         return (double)(int64_t)(now - run->began) / 1e9 - FAR;
+    if (run->gated) // a warm-up with a pause behind it
+        return now < run->search.end ? -(double)(run->search.end - now) / 1e9
+                                     : -1e-9;
     return (double)(int64_t)(now - run->warm_end) / 1e9;
 }
 

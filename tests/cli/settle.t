@@ -33,6 +33,38 @@ The result file has it. Each run of a sweep does it.
   > print([len(r["settle"]["steps"]) for r in json.load(open("s.json"))["runs"]])'
   [2, 2]
 
+Behind a warm-up, or a search for the rate, it happens again while the users pause, before
+the measured part, whose schedule begins then. Prewarming is not repeated.
+
+  $ run --settle --prewarm --warmup-time=100ms --rate=50 --report=text,json=w.json \
+  >     2>/dev/null | grep -E '^Settled|queue length' | seconds
+  Settled in N s: analyzed 2 tables (N s), made a checkpoint (N s)
+  Settled before the measured part in N s: analyzed 2 tables (N s), made a checkpoint (N s)
+      scheduled: 2, started: 2, skipped: 0, queue length: 0, concurrency: 0
+  $ "$SB_SRCDIR/tests/check-result" w.json
+  $ python3 - <<'PY'
+  > import json
+  > r = json.load(open("w.json"))["runs"][0]
+  > print([s["before"] + ": " + s["name"] for s in r["settle"]["steps"]])
+  > # The pause has no row.
+  > rows = r["intervals"]["rows"]
+  > warm = [row[1] for row in rows if row[0] <= 0]
+  > print(len(warm), r["settle"]["seconds"] > 0)
+  > PY
+  ['run: analyze', 'run: checkpoint', 'run: prewarm', 'measured part: analyze', 'measured part: checkpoint']
+  1 True
+  $ run --settle --rate=50% --rate-probe-time=100ms | grep '^Settled' | cut -d' ' -f1-5
+  Settled in * s: analyzed (glob)
+  Settled before the measured part
+
+Not with stages, or in a run of several processes.
+
+  $ run --settle --warmup-time=50ms --stages='rate=50 for 100ms' | grep -c ^Settled
+  1
+  $ run --settle --warmup-time=50ms --threads=2 --ranks=2 --rank=0 --rand-seed=1 |
+  >     grep -c ^Settled
+  1
+
 A database in which another program writes.
 
   $ python3 - <<'PY' | seconds

@@ -3,6 +3,8 @@
 // The course of a run: limits, phases, schedule. Time limits are short. Elapsed
 // times are compared only with bounds that a hang would exceed. A test that
 // requires that users ran repeats the run with longer times until they did.
+#include <signal.h>
+
 #include "measure/pace.h"
 #include "runs.h"
 
@@ -502,6 +504,147 @@ static void the_same_seed_gives_the_same_keys(void)
     }
 }
 
+// A pause behind the warm-up.
+
+static struct {
+    struct seen *seen;
+    bool interrupt;
+    uint64_t from, to; // to: planned start of the measured part
+    unsigned pauses, intervals;
+    uint64_t start_ns, end_ns; // of the final report
+    uint64_t warm_scheduled;
+    bool warmup;
+} paused;
+
+static int64_t on_pause(void *data, const _Atomic bool *stop)
+{
+    struct seen *s = data;
+    int calls = atomic_load(&s->calls);
+
+    paused.pauses++;
+    paused.from = sb_clock_monotonic();
+    if (paused.interrupt)
+        kill(getpid(), SIGINT);
+    for (int i = 0; i < 6000 && paused.interrupt && !atomic_load(stop); i++)
+        nap(5 * MS);
+    nap(30 * MS);
+    CHECK_INT(atomic_load(&s->calls), calls); // all users wait
+    paused.to = sb_clock_monotonic() + 5 * MS;
+    return 5 * MS;
+}
+
+static void on_interval_around(void *data, const struct sb_report *r)
+{
+    struct seen *s = data;
+
+    if (!r->warmup) {
+        CHECK(r->start_ns >= paused.to);
+        CHECK(!r->paused);
+        s->interval_events += r->snap->c.completed;
+        return;
+    }
+    paused.warm_scheduled += r->snap->scheduled;
+    s->warm_events += r->snap->c.completed;
+    if (!r->paused)
+        return;
+    paused.intervals++;
+    CHECK(r->partial);
+    CHECK_INT(r->snap->c.completed, 0);
+    CHECK(r->interval_s * 1e9 >= 35 * MS);
+}
+
+static void on_final_around(void *data, const struct sb_report *r)
+{
+    on_final(data, r);
+    paused.start_ns = r->start_ns;
+    paused.end_ns = r->start_ns + (uint64_t)(r->total_s * 1e9);
+    paused.warmup = r->warmup;
+}
+
+static int perform_with_pause(struct seen *s, bool interrupt)
+{
+    struct sb_workload w = { .ops = &empty, .data = s };
+    const struct sb_listener l = { .data = s,
+        .partial = true,
+        .interval_ns = 10 * MS,
+        .pause = on_pause,
+        .interval = on_interval_around,
+        .final = on_final_around };
+
+    memset(&paused, 0, sizeof(paused));
+    paused.interrupt = interrupt;
+    return sb_run(&w, &s->o, &s->random, &l, &s->res);
+}
+
+// The figures of all loops are those of the measured part alone: it begins
+// behind the pause, with all its time, and with no arrivals before it.
+static void a_pause_is_in_no_figure(void)
+{
+    for (int i = 0; i < 4; i++) {
+        struct seen s;
+
+        prepare(&s, 3);
+        s.o.warmup_time = 20 * MS;
+        s.o.time = 50 * MS;
+        s.o.workers = i % 2 ? "2" : "users";
+        s.o.rate = i / 2 ? 1000 : 0;
+        s.o.arrivals = SB_PACE_CONSTANT;
+        CHECK_INT(perform_with_pause(&s, false), 0);
+        CHECK_INT(paused.pauses, 1);
+        CHECK_INT(paused.intervals, 1);
+        CHECK(!paused.warmup);
+        CHECK(paused.start_ns >= paused.to);
+        CHECK(s.total_s >= 0.05);
+        CHECK_INT(s.interval_events, s.whole.completed);
+        if (s.o.rate > 0) {
+            CHECK(paused.warm_scheduled <= 21);
+            CHECK_NEAR((double)s.scheduled, 50, 1);
+        }
+    }
+}
+
+static void a_pause_and_a_limit_of_events(void)
+{
+    struct seen s;
+
+    prepare(&s, 3);
+    s.o.warmup_time = 20 * MS;
+    s.o.events = 30;
+    s.o.rate = 1000;
+    CHECK_INT(perform_with_pause(&s, false), 0);
+    CHECK_INT(s.whole.completed, 30);
+    CHECK_INT(s.scheduled, 30);
+}
+
+// A think time that the pause interrupts continues behind it: 100 ms are over
+// 50 ms after the pause at the earliest.
+static void a_pause_keeps_think_times(void)
+{
+    struct seen s;
+
+    prepare(&s, 3);
+    s.o.warmup_time = 50 * MS;
+    s.o.time = 40 * MS;
+    s.o.think_time = "100ms";
+    CHECK_INT(perform_with_pause(&s, false), 0);
+    if (s.warm_events == 3)
+        CHECK_INT(s.whole.completed, 0);
+}
+
+static void a_run_that_ends_in_its_pause(void)
+{
+    struct seen s;
+
+    prepare(&s, 3);
+    s.o.warmup_time = 20 * MS;
+    s.o.time = 60000 * MS;
+    perform_with_pause(&s, true);
+    CHECK_INT(s.res.end, SB_END_SIGNAL);
+    CHECK(paused.warmup);
+    CHECK(paused.end_ns <= paused.from);
+    CHECK_INT(s.whole.completed, s.warm_events);
+}
+
 CHECK_FILE
 {
     RUN(event_limit_is_exact);
@@ -524,5 +667,9 @@ CHECK_FILE
     RUN(client_delays_are_not_in_latencies);
     RUN(think_time_is_not_in_latencies);
     RUN(the_same_seed_gives_the_same_keys);
+    RUN(a_pause_is_in_no_figure);
+    RUN(a_pause_and_a_limit_of_events);
+    RUN(a_pause_keeps_think_times);
+    RUN(a_run_that_ends_in_its_pause);
     return check_done();
 }

@@ -101,7 +101,7 @@ static void settle(const char *limit, bool prewarms)
 {
     const struct sb_settle_opts o = { limit, prewarms };
 
-    sb_settle(&owner, &o, take, NULL);
+    sb_settle(&owner, &o, NULL, take, NULL);
 }
 
 static void limits(void)
