@@ -68,18 +68,6 @@ void sb_compare(const struct sb_mean *a, size_t na, const struct sb_mean *b,
 // without p do not count. Returns 0 or SB_ENOMEM.
 int sb_compare_holm(struct sb_compare *c, size_t n, double confidence);
 
-// Student's t distribution with any number of degrees of freedom; INFINITY is
-// the normal distribution.
-
-// Returns the probability that |T| exceeds |t|, to a relative error of 1e-9:
-// the two-sided p value. df > 0. NaN if an argument is NaN.
-double sb_student_p(double t, double df);
-
-// Returns the t > 0 that |T| exceeds with probability p, 0 < p < 1, to a
-// relative error of 1e-8. df > 0. sb_student_t(0.05, df) is the factor of a
-// 95 % interval.
-double sb_student_t(double p, double df);
-
 // Shares (how many events failed, how many lookups found nothing) and rates
 // (errors per event, of which one event may have several).
 

@@ -4,12 +4,15 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "measure/student.h"
+
 #define COSINES_MIN 2
 #define COSINES_MAX 64 // more would hardly shorten the interval
 #define VALUES_MIN  8
 #define BLOCKS_MIN  24 // fewer say little about their correlation
 #define LEVELS      24
 #define RHO_MAX     0.999
+#define BATCHES     10
 #define ROUNDING    1e-12 // relative deviation of a series that is constant
 
 // The intervals that count, as a line and the residuals around it.
@@ -238,4 +241,38 @@ void sb_mean(const struct sb_values *s, struct sb_mean *m)
     }
     if (isfinite(scale))
         set_error(s, &f, scale, m);
+}
+
+static double half_of_batches(
+    const struct sb_values *s, double chance, double mean)
+{
+    double sum[BATCHES] = { 0 }, seconds[BATCHES] = { 0 }, square = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        size_t k = i * BATCHES / s->n;
+
+        if (length(s, i) > 0) {
+            sum[k] += s->value[i] * length(s, i);
+            seconds[k] += length(s, i);
+        }
+    }
+    for (int k = 0; k < BATCHES; k++) {
+        double off = sum[k] / seconds[k] - mean;
+
+        square += off * off / (BATCHES - 1);
+    }
+    return sb_student_t(chance, BATCHES - 1) * sqrt(square / BATCHES);
+}
+
+double sb_mean_half(const struct sb_values *s, double chance, double *mean)
+{
+    const struct sb_values values = { s->value, s->seconds, s->n, NAN };
+    struct sb_mean m;
+
+    sb_mean(&values, &m);
+    *mean = m.value;
+    if (!(m.df > 0))
+        return NAN;
+    return fmax(sb_student_t(chance, m.df) * m.error,
+        half_of_batches(s, chance, m.value));
 }

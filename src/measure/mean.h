@@ -35,4 +35,10 @@ struct sb_mean {
 // intervals' mean, multiplied by whole / mean.
 void sb_mean(const struct sb_values *s, struct sb_mean *m);
 
+// Returns half of the confidence interval that misses the mean with this chance
+// (0.05), in units of the values; NaN: unknown. The interval is the greater one
+// of two: by sb_mean(), and by the means of ten batches of intervals, which
+// errs less if the correlation is long. `whole` is not used. *mean: the mean.
+double sb_mean_half(const struct sb_values *s, double chance, double *mean);
+
 #endif

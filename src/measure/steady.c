@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "measure/compare.h"
+#include "measure/student.h"
 
 #define BINS_MAX 200 // the search takes the square of their number
 #define BINS_MIN SB_STEADY_VALUES_MIN

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "kit/units.h"
-#include "measure/compare.h"
 #include "measure/mean.h"
 #include "measure/steady.h"
+#include "measure/student.h"
 
 // A rule that looks often stops at the look at which the interval happens to be
 // narrow. So the intervals are those of 98 %, the goals must have been reached
@@ -18,8 +18,8 @@
 #define SINCE_MAX 0.7 // reached since this share of the intervals
 #define N_MIN     20  // intervals
 #define LOOK      20  // a look when the number has grown by 1/20
-#define BATCHES   10
-#define RISE_MAX  1 // of a line through the intervals, in units of `within`
+#define SUSPECT   0.1 // chance of a drift where there is none
+#define RISE_MAX  1   // of a line through the intervals, in units of `within`
 
 // Parsing ---------------------------------------------------------------------
 
@@ -116,42 +116,6 @@ const char *sb_until_text(const struct sb_until_goal *g, char *out, size_t size)
 
 // The rule --------------------------------------------------------------------
 
-// Half of the confidence interval of the mean of ten batches, which errs less
-// than the estimate of the correlation if that is long.
-static double half_of_batches(const struct sb_values *s, double mean)
-{
-    double sum[BATCHES] = { 0 }, weight[BATCHES] = { 0 }, square = 0;
-
-    for (size_t i = 0; i < s->n; i++) {
-        size_t k = i * BATCHES / s->n;
-
-        if (!isfinite(s->value[i]))
-            continue;
-        sum[k] += s->value[i] * s->seconds[i];
-        weight[k] += s->seconds[i];
-    }
-    for (int k = 0; k < BATCHES; k++) {
-        double off = sum[k] / weight[k] - mean;
-
-        square += off * off / (BATCHES - 1);
-    }
-    return sb_student_t(CHANCE, BATCHES - 1) * sqrt(square / BATCHES);
-}
-
-// Half of the confidence interval of the mean; NaN: unknown. The seconds are
-// weights.
-static double half_of(const struct sb_values *s, double *mean)
-{
-    struct sb_mean m;
-
-    sb_mean(s, &m);
-    *mean = m.value;
-    if (!(m.df > 0))
-        return NAN;
-    return fmax(
-        sb_student_t(CHANCE, m.df) * m.error, half_of_batches(s, m.value));
-}
-
 static double half_of_percentile(const struct sb_until_series *s, double pct)
 {
     const struct sb_tails *t = s->tails;
@@ -163,7 +127,7 @@ static double half_of_percentile(const struct sb_until_series *s, double pct)
     const struct sb_values shares = { t->share[i], t->events, t->intervals,
         NAN };
 
-    half = half_of(&shares, &mean);
+    half = sb_mean_half(&shares, CHANCE, &mean);
     // Independent events deviate, too.
     half = fmax(half, sb_student_t(CHANCE, (double)t->sum.total) *
                           sqrt(p * (1 - p) / (double)t->sum.total));
@@ -184,24 +148,31 @@ static double known_within(
 
     if (g->figure == SB_UNTIL_PERCENTILE)
         return half_of_percentile(s, g->pct);
-    half = half_of(g->figure == SB_UNTIL_RATE ? &rate : &latency, &mean);
+    half = sb_mean_half(
+        g->figure == SB_UNTIL_RATE ? &rate : &latency, CHANCE, &mean);
     return mean > 0 ? half / mean : NAN;
 }
 
-// Whether no change altered the mean by `most`, and it is known that a line
-// through the intervals rises or falls by less: a drift is hard to find in the
+// Whether the mean is that of a steady run: no change altered it by `most`, a
+// line through the intervals is known to rise or fall by less, and does not
+// promise more for the rest of the planned run. A drift is hard to find in the
 // intervals that the mean takes to be exact.
-static bool is_steady(
-    const double *value, const struct sb_until_series *s, double most)
+static bool is_steady(const double *value, const struct sb_until_series *s,
+    double most, size_t planned)
 {
     const struct sb_values v = { value, s->seconds, s->n, NAN };
+    double ahead = fmax((double)planned / (double)s->n, 1), drift;
     struct sb_steady found;
     struct sb_mean m;
 
     sb_mean(&v, &m);
-    if (!(m.df > 0) ||
-        fabs(m.drift) + sb_student_t(CHANCE, m.df) * m.drift_error >
-            most * m.value)
+    if (!(m.df > 0))
+        return false;
+    drift = fabs(m.drift);
+    if (drift + sb_student_t(CHANCE, m.df) * m.drift_error > most * m.value)
+        return false;
+    if (drift > sb_student_t(SUSPECT, m.df) * m.drift_error &&
+        drift * ahead > most * m.value)
         return false;
     sb_steady(&v, &found);
     return found.nparts > 0 &&
@@ -222,8 +193,8 @@ bool sb_until_look(
         all = all && u->goal[i].now <= u->goal[i].within;
         most = fmax(most, RISE_MAX * u->goal[i].within);
     }
-    u->unsteady = all && !(is_steady(s->rate, s, most) &&
-                             is_steady(s->latency, s, most));
+    u->unsteady = all && !(is_steady(s->rate, s, most, planned) &&
+                             is_steady(s->latency, s, most, planned));
     if (!all || u->unsteady)
         u->since = 0;
     else if (u->since == 0)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/compare.h"
+#include "measure/student.h"
 #include "measure/mean.h"
 
 #define BATCHES 256 // at most; then two become one

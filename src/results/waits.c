@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/student.h"
 #include "out/waits.h"
 #include "results/cmd.h"
 

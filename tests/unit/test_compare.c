@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "measure/student.h"
 #include "check_stat.h"
 #include "simulate.h"
 

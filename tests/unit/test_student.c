@@ -3,7 +3,7 @@
 // Table values have nine digits. Other degrees of freedom are compared with
 // closed forms and with the integral of the density.
 // Not with tsan: one thread.
-#include "measure/compare.h"
+#include "measure/student.h"
 
 #include "check.h"
 

@@ -130,7 +130,7 @@ static void intervals_hold_the_truth(void)
 
 static void a_drift_is_refused(void)
 {
-    CHECK(runs_of(DRIFTS).ended <= RUNS / 10);
+    CHECK(runs_of(DRIFTS).ended <= RUNS / 20);
 }
 
 // p95 of 50 exponential events per interval, whose mean deviates slowly.
