@@ -1,41 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/energy.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/host.h"
 
 #define FOLDER        "/sys/class/powercap/intel-rapl:"
 #define PACKAGES_MAX  16
 #define SUBZONES_MAX  8
 #define HIGHEST_WATTS 1000.0 // of a zone
 
-// Reads the first line of a file. 0 or the number of an error.
-static int read_line(const char *root, const char *path, char *out, size_t size)
-{
-    char name[PATH_MAX];
-    FILE *file;
-    int rc = 0;
-
-    snprintf(name, sizeof(name), "%s%s", root, path);
-    file = fopen(name, "re");
-    if (!file)
-        return errno;
-    errno = 0;
-    if (!fgets(out, (int)size, file))
-        rc = errno ? errno : ENODATA;
-    fclose(file);
-    if (rc == 0)
-        out[strcspn(out, "\n")] = '\0';
-    return rc;
-}
-
 static int read_number(const char *root, const char *path, double *out)
 {
     char text[64];
-    int rc = read_line(root, path, text, sizeof(text));
+    int rc = sb__host_line(root, path, text, sizeof(text));
 
     *out = rc ? 0 : strtod(text, NULL);
     return rc;
@@ -57,7 +37,7 @@ static bool add_zone(
     int rc;
 
     snprintf(path, sizeof(path), "%sname", folder);
-    if (read_line(root, path, name, sizeof(name)))
+    if (sb__host_line(root, path, name, sizeof(name)))
         return false;
     if (strncmp(name, kind, strlen(kind)) != 0 || e->why[0] ||
         e->nzones == SB_ENERGY_ZONES_MAX)

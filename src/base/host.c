@@ -3,6 +3,7 @@
 #include "base/host.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -17,7 +18,7 @@
 
 #include "base/clock.h"
 
-static FILE *open_below(const char *root, const char *path)
+FILE *sb__host_open(const char *root, const char *path)
 {
     char name[PATH_MAX];
 
@@ -48,7 +49,7 @@ static bool find_line(FILE *f, const char *key, char *out, size_t size)
 
 static void read_cpu(struct sb_host_facts *f, const char *root)
 {
-    FILE *file = open_below(root, "/proc/cpuinfo");
+    FILE *file = sb__host_open(root, "/proc/cpuinfo");
 
     if (!file)
         return;
@@ -61,7 +62,7 @@ static void read_cpu(struct sb_host_facts *f, const char *root)
 
 static void read_memory(struct sb_host_facts *f, const char *root)
 {
-    FILE *file = open_below(root, "/proc/meminfo");
+    FILE *file = sb__host_open(root, "/proc/meminfo");
     char text[64];
 
     if (!file)
@@ -71,31 +72,39 @@ static void read_memory(struct sb_host_facts *f, const char *root)
     fclose(file);
 }
 
-// Reads the first line of a file and closes it. False if the file is NULL or
-// empty.
-static bool read_line(FILE *file, char *out, size_t size)
+// Reads the first line of a file and closes it. 0 or the number of an error.
+static int read_line(FILE *file, char *out, size_t size)
 {
-    bool any = file && fgets(out, (int)size, file);
+    int rc = 0;
 
-    if (file)
-        fclose(file);
-    if (any)
+    if (!file)
+        return errno;
+    errno = 0;
+    if (!fgets(out, (int)size, file))
+        rc = errno ? errno : ENODATA;
+    fclose(file);
+    if (rc == 0)
         out[strcspn(out, "\n")] = '\0';
-    return any;
+    return rc;
 }
 
-static FILE *open_group(const char *root, const char *dir, const char *name)
+int sb__host_line(const char *root, const char *path, char *out, size_t size)
+{
+    return read_line(sb__host_open(root, path), out, size);
+}
+
+FILE *sb__host_open_group(const char *root, const char *dir, const char *name)
 {
     char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", dir, name);
-    return open_below(root, path);
+    return sb__host_open(root, path);
 }
 
 static bool read_group_line(
     const char *root, const char *dir, const char *name, char *out, size_t size)
 {
-    return read_line(open_group(root, dir, name), out, (int)size);
+    return read_line(sb__host_open_group(root, dir, name), out, size) == 0;
 }
 
 // The number of processors that a group may use; 0: no limit, or another file.
@@ -186,7 +195,7 @@ static void each_group_of(
     char line[PATH_MAX], dir[PATH_MAX + 16];
 
     snprintf(line, sizeof(line), "/proc/%s/cgroup", process);
-    FILE *file = open_below(root, line);
+    FILE *file = sb__host_open(root, line);
     while (file && fgets(line, sizeof(line), file)) {
         char *names = strchr(line, ':');
         char *path = names ? strchr(++names, ':') : NULL;
@@ -293,7 +302,7 @@ static void add_throttled(void *arg, const char *root, const char *dir)
     struct sb_throttled *t = arg;
     uint64_t *const sums[] = { &t->periods, &t->throttled };
 
-    add_lines(open_group(root, dir, "cpu.stat"), names, sums, 2);
+    add_lines(sb__host_open_group(root, dir, "cpu.stat"), names, sums, 2);
 }
 
 struct named_group {
@@ -340,7 +349,7 @@ static void read_swap(struct sb_host_state *s, const char *root)
     uint64_t *const sums[] = { &s->swapped, &s->swapped };
     long page = sysconf(_SC_PAGESIZE);
 
-    add_lines(open_below(root, "/proc/vmstat"), names, sums, 2);
+    add_lines(sb__host_open(root, "/proc/vmstat"), names, sums, 2);
     s->swapped *= page > 0 ? (uint64_t)page : 4096;
 }
 
@@ -350,7 +359,7 @@ static uint64_t count_of(const char *root, unsigned processor, const char *name)
 
     snprintf(path, sizeof(path),
         "/sys/devices/system/cpu/cpu%u/thermal_throttle/%s", processor, name);
-    return read_line(open_below(root, path), text, sizeof(text))
+    return sb__host_line(root, path, text, sizeof(text)) == 0
                ? strtoull(text, NULL, 10)
                : 0;
 }
@@ -366,7 +375,7 @@ static void read_heat(struct sb_host_state *s, const char *root)
 // "Tcp: 123 ...".
 static void read_tcp(struct sb_host_state *s, const char *root)
 {
-    FILE *file = open_below(root, "/proc/net/snmp");
+    FILE *file = sb__host_open(root, "/proc/net/snmp");
     char names[1024] = "", line[1024], *name_at, *value_at;
     bool found = false;
 
@@ -402,11 +411,11 @@ void sb_host_look_below(struct sb_host_state *s, const char *root)
     each_group(root, add_throttled, &s->groups);
     read_swap(s, root);
     read_tcp(s, root);
-    read_line(open_below(root, CLOCK "current_clocksource"), s->clock,
-        sizeof(s->clock));
-    read_line(open_below(root, CPUFREQ "scaling_governor"), s->governor,
-        sizeof(s->governor));
-    read_line(open_below(root, CPUFREQ "scaling_driver"), s->frequency_driver,
+    sb__host_line(
+        root, CLOCK "current_clocksource", s->clock, sizeof(s->clock));
+    sb__host_line(
+        root, CPUFREQ "scaling_governor", s->governor, sizeof(s->governor));
+    sb__host_line(root, CPUFREQ "scaling_driver", s->frequency_driver,
         sizeof(s->frequency_driver));
     if (sb_procstat_machine(&s->cpu, NULL) == 0)
         read_heat(s, root);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/procstat.h"
 
@@ -60,6 +61,14 @@ void sb_host_throttled_below( // as above
 // its own, there or in another folder of the file system, and removes it. NaN:
 // there is no such folder, or none that can be written. Any thread.
 double sb_host_flush(const char *folder);
+
+// Opens a file of the system below `root`, "" outside of tests, and one of a
+// control group. NULL on failure, with errno. Any thread.
+FILE *sb__host_open(const char *root, const char *path);
+FILE *sb__host_open_group(
+    const char *root, const char *group, const char *file);
+// Reads the first line of a file. 0 or the number of an error. Any thread.
+int sb__host_line(const char *root, const char *path, char *out, size_t size);
 
 // Never fails: what cannot be read is empty. Any thread.
 void sb_host_facts(struct sb_host_facts *f);

@@ -2,33 +2,17 @@
 #include "base/work.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "base/procstat.h"
 #include "kit/array.h"
 
 // Control groups, version 2 ---------------------------------------------------
-
-static FILE *open_below(const char *root, const char *path)
-{
-    char name[PATH_MAX];
-
-    snprintf(name, sizeof(name), "%s%s", root, path);
-    return fopen(name, "re");
-}
-
-static FILE *open_group(const char *root, const char *group, const char *file)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", group, file);
-    return open_below(root, path);
-}
 
 // Writes the group of a process, as this process sees it: "" if it has none, or
 // one that is not visible here.
@@ -39,7 +23,7 @@ static void group_of(const char *root, const char *pid, char *out, size_t size)
 
     out[0] = '\0';
     snprintf(path, sizeof(path), "/proc/%s/cgroup", pid);
-    file = open_below(root, path);
+    file = sb__host_open(root, path);
     while (file && !out[0] && fgets(line, sizeof(line), file)) {
         line[strcspn(line, "\n")] = '\0';
         if (strncmp(line, "0::/", 4) == 0 && strncmp(line + 3, "/..", 3) != 0)
@@ -54,7 +38,7 @@ static void group_of(const char *root, const char *pid, char *out, size_t size)
 static bool has_only(const char *root, const char *group, int64_t pid,
     bool (*owns)(int64_t process, int64_t pid))
 {
-    FILE *file = open_group(root, group, "cgroup.procs");
+    FILE *file = sb__host_open_group(root, group, "cgroup.procs");
     bool only = file != NULL;
     int64_t process;
 
@@ -83,7 +67,7 @@ void sb_work_group(const char *root, int64_t pid,
 
 static void read_time(const char *root, const char *group, struct sb_work *out)
 {
-    FILE *file = open_group(root, group, "cpu.stat");
+    FILE *file = sb__host_open_group(root, group, "cpu.stat");
     double usage = NAN, system = NAN, value;
     char line[256], name[64];
 
@@ -107,7 +91,7 @@ static void read_time(const char *root, const char *group, struct sb_work *out)
 // without I/O has none.
 static void read_io(const char *root, const char *group, struct sb_work *out)
 {
-    FILE *file = open_group(root, group, "io.stat");
+    FILE *file = sb__host_open_group(root, group, "io.stat");
     char line[512];
 
     if (!file)
