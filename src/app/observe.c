@@ -485,11 +485,6 @@ void sb__app_server_stop(struct sb__listening *t, const struct sb_report *r)
     t->server.sampler = NULL;
 }
 
-static void complete_server(struct sb__listening *t, const struct sb_report *r)
-{
-    sb__app_server_stop(t, r);
-}
-
 void sb__app_server_done(struct sb__listening *t)
 {
     struct sb_facts *f = &t->a->facts;
@@ -531,6 +526,6 @@ const struct sb__app_listener sb__app_server_listener = {
     .started = start_server,
     .measured = rebase_server,
     .row = add_server,
-    .complete = complete_server,
+    .complete = sb__app_server_stop,
     .after = print_waits,
 };

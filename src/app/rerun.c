@@ -257,18 +257,15 @@ static int check_given(const struct settings *s, struct sb_err *err)
     return 0;
 }
 
-// Options of the run that the new run does not get: where results and the
-// settings were, when and where it was started, and what is given otherwise.
+// Options of the run that the new run does not get.
 static bool is_left_out(const char *name)
 {
-    static const char *const names[] = { "report", "config-file",
-        "config-strict", "beside-output", "start-at", "mpi", "ranks", "rank",
-        "test", "rand-seed" };
+    static const char *const names[] = { "mpi", "ranks", "rank", "rand-seed" };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(names[i], name) == 0)
             return true;
-    return false;
+    return sb_result_option_is_of_place(name);
 }
 
 // Values that the file hides --------------------------------------------------

@@ -527,8 +527,9 @@ struct sb_statement_count {
 // 0, or an SB_E* that ends the visits and is returned.
 struct sb_statement_sink {
     void *arg;
-    // The statements whose texts are asked for. nids 0: totals() of all
-    // statements is asked for.
+    // The statements whose texts are asked for: only text() may be called.
+    // nids 0: totals() of all statements and lost() are asked for, and only
+    // these may be called.
     const char *const *ids;
     unsigned nids;
     int (*totals)(void *arg, const struct sb_statement_count *s);

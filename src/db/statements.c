@@ -53,14 +53,6 @@ static int take_statement(void *arg, const struct sb_statement_count *s)
     return 0;
 }
 
-static int take_no_text(void *arg, const char *id, const char *text)
-{
-    (void)arg;
-    (void)id;
-    (void)text;
-    return 0;
-}
-
 static int take_lost(void *arg, double n)
 {
     ((struct sb_statements *)arg)->lost = n;
@@ -83,10 +75,9 @@ static bool is_answer(int rc)
 int sb__statements_read(
     struct sb__probe *p, struct sb_statements *out, struct sb_err *err)
 {
-    const struct sb_statement_sink sink = { .arg = out,
-        .totals = take_statement,
-        .text = take_no_text,
-        .lost = take_lost };
+    const struct sb_statement_sink sink = {
+        .arg = out, .totals = take_statement, .lost = take_lost
+    };
     int rc;
 
     *out = (struct sb_statements){ .asked = true, .lost = NAN };
@@ -200,20 +191,6 @@ static int take_text(void *arg, const char *id, const char *text)
     return 0;
 }
 
-static int take_nothing(void *arg, const struct sb_statement_count *s)
-{
-    (void)arg;
-    (void)s;
-    return 0;
-}
-
-static int take_no_lost(void *arg, double n)
-{
-    (void)arg;
-    (void)n;
-    return 0;
-}
-
 // Statements without a text are not part of the load.
 static void remove_textless(struct sb_statements_growth *g)
 {
@@ -232,12 +209,9 @@ static int read_texts(
     struct sb__probe *p, struct sb_statements_growth *g, struct sb_err *err)
 {
     const char *ids[SB_STATEMENTS_MAX];
-    const struct sb_statement_sink sink = { .arg = g,
-        .ids = ids,
-        .nids = g->n,
-        .totals = take_nothing,
-        .text = take_text,
-        .lost = take_no_lost };
+    const struct sb_statement_sink sink = {
+        .arg = g, .ids = ids, .nids = g->n, .text = take_text
+    };
     int rc;
 
     for (unsigned i = 0; i < g->n; i++)

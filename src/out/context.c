@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "kit/units.h"
+#include "out/result_file.h"
 #include "out/validity.h"
 
 // Width of names, so that values begin where those of the classic report do.
@@ -221,18 +222,6 @@ static void add_word(struct words *w, const char *word)
     w->at += (size_t)fprintf(w->out, "%s%s", w->at ? " " : "    ", quoted);
 }
 
-// Where results and the settings were, and when the run began.
-static bool is_left_out(const char *name)
-{
-    static const char *const names[] = { "report", "config-file",
-        "config-strict", "beside-output", "start-at", "test" };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 // The options of the run that were not defaults, as if all of them had been on
 // the command line.
 static void print_command(FILE *out, const json_t *run)
@@ -258,7 +247,7 @@ static void print_command(FILE *out, const json_t *run)
         char word[WORD];
 
         if (!name || !value || !source || strcmp(source, "default") == 0 ||
-            is_left_out(name))
+            sb_result_option_is_of_place(name))
             continue;
         mix = mix || strcmp(name, "mix") == 0;
         // Without --time, this older name of --events has another meaning.

@@ -883,6 +883,17 @@ const char *sb_result_option(const struct sb_result_run *r, const char *name)
     return NULL;
 }
 
+bool sb_result_option_is_of_place(const char *name)
+{
+    static const char *const names[] = { "report", "config-file",
+        "config-strict", "beside-output", "start-at", "test" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 // Text ------------------------------------------------------------------------
 
 static int cannot_read(const char *path, int native, struct sb_err *err)

@@ -78,5 +78,8 @@ const char *sb_result_text(const struct sb_result_run *r, const char *name);
 const char *sb_result_member(const json_t *o, const char *name);
 // The value of an option of the run; NULL if it is not in the file.
 const char *sb_result_option(const struct sb_result_run *r, const char *name);
+// Whether an option says where results and settings are, or when and as which
+// test a run is started, and nothing about what it measures.
+bool sb_result_option_is_of_place(const char *name);
 
 #endif

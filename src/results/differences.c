@@ -114,19 +114,7 @@ static void add_members(
     json_object_foreach(object, name, value) add_fact(f, kind, name, value);
 }
 
-// Where results are written and where values come from says nothing about the
-// run; labels are listed by themselves.
-static bool is_about_files(const char *name)
-{
-    static const char *const names[] = { "report", "label", "beside-output",
-        "config-file", "config-strict" };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
+// Labels are listed by themselves.
 static void add_options(struct sb_run_facts *f, json_t *list)
 {
     json_t *one;
@@ -136,7 +124,8 @@ static void add_options(struct sb_run_facts *f, json_t *list)
     {
         const char *name = json_string_value(json_object_get(one, "name"));
 
-        if (name && !is_about_files(name))
+        if (name && strcmp(name, "label") != 0 &&
+            !sb_result_option_is_of_place(name))
             add_fact(f, "option", name, json_object_get(one, "value"));
     }
 }

@@ -118,9 +118,6 @@ int sqlite_before_write(struct sqlite_conn *c, struct sb_err *err);
 // conn.c
 extern const struct sb_generic_ops sqlite_generic_ops;
 
-// upkeep.c
-extern const struct sb_upkeep_ops sqlite_upkeep_ops;
-
 // info.c
 
 // Operations of struct sb_info_ops.

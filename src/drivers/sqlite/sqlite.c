@@ -10,6 +10,45 @@ static const struct sb_info_ops lite_info_ops = {
     .explain = sqlite_explain,
 };
 
+// Before a run: statistics, and the log in the file.
+
+static int lite_analyze(
+    struct sb_conn *conn, const char *table, struct sb_err *err)
+{
+    struct sqlite_conn *c = (struct sqlite_conn *)conn;
+    char *sql = sqlite3_mprintf("ANALYZE \"%w\"", table);
+    int rc = sql ? 0 : sb_err_no_memory(err);
+
+    c->apart = true;
+    if (rc == 0)
+        rc = sqlite_before_write(c, err);
+    if (rc == 0)
+        rc = sqlite_simple(c, sql, err);
+    sqlite3_free(sql);
+    return rc;
+}
+
+// Does nothing if there is no log.
+static int lite_checkpoint(
+    struct sb_conn *conn, const char *table, struct sb_err *err)
+{
+    struct sqlite_conn *c = (struct sqlite_conn *)conn;
+    int rc;
+
+    (void)table;
+    c->apart = true;
+    rc = sqlite3_wal_checkpoint_v2(
+        c->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return rc == SQLITE_OK ? 0 : sqlite_fail(c, rc, err);
+}
+
+static const struct sb_upkeep_ops lite_upkeep_ops = {
+    .analyze = lite_analyze,
+    .checkpoint = lite_checkpoint,
+    .no_prewarm = "each connection of SQLite has a cache of its own; use "
+                  "--warmup-time",
+};
+
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,
     .name = "sqlite",
@@ -25,5 +64,5 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .sql = &sqlite_sql_ops,
     .bulk = &sqlite_bulk_ops,
     .info = &lite_info_ops,
-    .upkeep = &sqlite_upkeep_ops,
+    .upkeep = &lite_upkeep_ops,
 };
