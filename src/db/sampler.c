@@ -19,6 +19,7 @@
 #include "db/sampler_private.h"
 #include "db/texts.h"
 #include "kit/locale.h"
+#include "loop/waiter.h"
 
 static const char *const statements_choices[] = {
     [SB_STATEMENTS_AUTO] = "auto",
@@ -708,7 +709,7 @@ void *sb__sampler_target_main(void *arg)
     return NULL;
 }
 
-// Waits -----------------------------------------------------------------------
+// The thread that samples what the sessions of a server wait for.
 
 // From the end of a sample to the next one: MySQL's list of transactions is not
 // renewed for 0.1 s after it was read.
@@ -716,130 +717,24 @@ void *sb__sampler_target_main(void *arg)
 // After a failure.
 #define WAITS_RETRY_NS UINT64_C(1000000000)
 
-#define BETWEEN "(between statements)"
-#define UNKNOWN "(unknown)"
-
-// Whether the session is one of the sampler.
-static bool is_own(struct sb_sampler *s, uint64_t session)
+static bool is_own_session(void *arg, uint64_t session)
 {
+    struct sb_sampler *s = arg;
     bool own = false;
 
-    if (session == 0)
-        return false;
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < s->ntargets && !own; i++) {
         const struct sb__sampler_target *t = s->target[i];
 
         own = sb__probe_session(t->probe) == session ||
-              (t->waits.probe && sb__probe_session(t->waits.probe) == session);
+              (t->waits && sb__waits_sampler_session(t->waits) == session);
     }
     pthread_mutex_unlock(&s->lock);
     return own;
 }
 
-// The operation that a session executes.
-static const char *operation_of(
-    struct sb__sampler_target *t, const struct sb_activity *a)
-{
-    const struct sb_driver *drv = sb__probe_driver(t->waits.probe);
-    const char *found;
-
-    if (!a->text)
-        return BETWEEN;
-    if (drv->caps & SB_CAP_NO_SQL)
-        return a->len > 0 ? a->text : UNKNOWN;
-    found = a->len > 0 ? sb_drivers_operation(
-                             t->s->setup.drivers, drv->name, a->text, a->len)
-                       : NULL;
-    return found ? found : UNKNOWN;
-}
-
-static int waits_session(void *arg, const struct sb_activity *a)
-{
-    struct sb__sampler_target *t = arg;
-
-    if (is_own(t->s, a->session))
-        return 0;
-    const char *operation = operation_of(t, a);
-
-    pthread_mutex_lock(&t->s->lock);
-    sb_waits_seen(t->waits.samples, a->wait_class, a->event, operation);
-    pthread_mutex_unlock(&t->s->lock);
-    return 0;
-}
-
-static void waits_note(void *arg, const char *text)
-{
-    struct sb__sampler_target *t = arg;
-    size_t used = strlen(t->waits.note);
-
-    pthread_mutex_lock(&t->s->lock);
-    if (!strstr(t->waits.note, text))
-        snprintf(t->waits.note + used, sizeof(t->waits.note) - used, "%s%s",
-            used ? "; " : "", text);
-    pthread_mutex_unlock(&t->s->lock);
-}
-
-// The first sample of the measured part restarts the count.
-static void waits_sampled(struct sb__sampler_target *t, uint64_t at)
-{
-    struct sb_sampler *s = t->s;
-
-    pthread_mutex_lock(&s->lock);
-    if (at >= s->measured_at && t->waits.since != s->measured_at) {
-        t->waits.since = s->measured_at;
-        sb_waits_restart(t->waits.samples, s->measured_at);
-    }
-    sb_waits_end(t->waits.samples, at);
-    t->waits.why[0] = '\0';
-    pthread_mutex_unlock(&s->lock);
-}
-
-// The first failure is logged. Later ones are expected: the server may be
-// restarted during the run.
-static void waits_failed(struct sb__sampler_target *t, const struct sb_err *err)
-{
-    bool first = !t->waits.warned;
-
-    sb__probe_disconnect(t->waits.probe);
-    if (sb__sampler_stopped(t->s))
-        return;
-    t->waits.warned = true;
-    pthread_mutex_lock(&t->s->lock);
-    sb_waits_drop(t->waits.samples);
-    snprintf(t->waits.why, sizeof(t->waits.why), "%.190s", err->msg);
-    pthread_mutex_unlock(&t->s->lock);
-    if (first)
-        sb_log(SB_LOG_WARNING, "--server-waits: %s", err->msg);
-}
-
-// Returns 0 or SB_E*.
-static int sample_waits(struct sb__sampler_target *t)
-{
-    const struct sb_activity_sink sink = {
-        .arg = t, .session = waits_session, .note = waits_note
-    };
-    struct sb_err err = { 0 };
-    uint64_t begin;
-    int rc = 0;
-
-    if (!sb__probe_connected(t->waits.probe))
-        rc = sb__probe_connect(t->waits.probe, &err);
-    pthread_mutex_lock(&t->s->lock);
-    sb_waits_begin(t->waits.samples);
-    pthread_mutex_unlock(&t->s->lock);
-    begin = sb_clock_monotonic();
-    if (rc == 0)
-        rc = sb__probe_activity(t->waits.probe, &sink, &err);
-    if (rc == 0)
-        waits_sampled(t, begin + (sb_clock_monotonic() - begin) / 2);
-    else
-        waits_failed(t, &err);
-    return rc;
-}
-
-// Returns false if the sampler is stopped.
-static bool wait_for_turn(struct sb_sampler *s, uint64_t ns)
+// Waits for the next sample. Returns false if the sampler is stopped.
+static bool wait_for_waits(struct sb_sampler *s, uint64_t ns)
 {
     uint64_t until = sb_clock_monotonic() + ns;
 
@@ -865,16 +760,28 @@ static bool has_own_sessions(struct sb__sampler_target *t)
 static void *waits_main(void *arg)
 {
     struct sb__sampler_target *t = arg;
-    int rc = 0;
+    struct sb_sampler *s = t->s;
+    bool go = has_own_sessions(t), warned = false;
 
     sb_locale_keep();
-    if (has_own_sessions(t))
-        do {
-            rc = sample_waits(t);
-        } while ((rc != SB_EUNSUPPORTED || t->waits.since) &&
-                 wait_for_turn(t->s, rc ? WAITS_RETRY_NS : WAITS_PAUSE_NS));
-    sb__probe_disconnect(t->waits.probe);
-    sb__sampler_thread_ends(t->s);
+    while (go) {
+        struct sb_err err = { 0 };
+
+        pthread_mutex_lock(&s->lock);
+        uint64_t measured_at = s->measured_at;
+        pthread_mutex_unlock(&s->lock);
+        int rc = sb__waits_sampler_sample(t->waits, measured_at, &err);
+
+        // Later failures are expected: the server may be restarted during the
+        // run.
+        if (rc && !warned && !sb__sampler_stopped(s))
+            sb_log(SB_LOG_WARNING, "--server-waits: %s", err.msg);
+        warned = warned || rc;
+        go = rc != SB_EUNSUPPORTED &&
+             wait_for_waits(s, rc ? WAITS_RETRY_NS : WAITS_PAUSE_NS);
+    }
+    sb__waits_sampler_disconnect(t->waits);
+    sb__sampler_thread_ends(s);
     return NULL;
 }
 
@@ -892,8 +799,7 @@ static void *waits_main(void *arg)
 static void target_free(struct sb__sampler_target *t)
 {
     sb__probe_free(t->probe);
-    sb__probe_free(t->waits.probe);
-    sb_waits_free(t->waits.samples);
+    sb__waits_sampler_free(t->waits);
     sb_inspected_done(&t->before);
     sb_inspected_done(&t->after);
     sb_plans_done(&t->plans_before);
@@ -906,16 +812,19 @@ static void target_free(struct sb__sampler_target *t)
 
 // Threads have the signal mask of their creator: signals are left to the thread
 // that waits for them.
-static int start_thread(
-    struct sb_sampler *s, pthread_t *thread, void *(*main)(void *), void *arg)
+static bool start_thread(struct sb_sampler *s, pthread_t *thread, bool *started,
+    void *(*main)(void *), void *arg)
 {
     pthread_mutex_lock(&s->lock);
     s->running++;
     pthread_mutex_unlock(&s->lock);
-    if (pthread_create(thread, NULL, main, arg) == 0)
-        return 0;
-    sb__sampler_thread_ends(s);
-    return SB_ESYS;
+    bool ok = pthread_create(thread, NULL, main, arg) == 0;
+    pthread_mutex_lock(&s->lock);
+    *started = ok;
+    pthread_mutex_unlock(&s->lock);
+    if (!ok)
+        sb__sampler_thread_ends(s);
+    return ok;
 }
 
 // What was seen of the server before the users connected.
@@ -930,7 +839,6 @@ static void take_first_look(struct sb_sampler *s, struct sb__sampler_target *t,
     first->seen = (struct sb_inspected){ 0 };
 }
 
-// What --server-waits needs of a server.
 static void make_waits(
     struct sb__sampler_target *t, struct sb__inst *inst, uint64_t number)
 {
@@ -938,27 +846,10 @@ static void make_waits(
 
     if (!t->s->setup.opts->waits)
         return;
-    t->waits.samples = sb_waits_new();
-    t->waits.probe = sb__probe_new(inst, number, &err);
-    if (t->waits.samples && t->waits.probe)
-        return;
-    sb_log(SB_LOG_WARNING, "--server-waits: %s",
-        t->waits.probe ? "out of memory" : err.msg);
-    sb__probe_free(t->waits.probe);
-    sb_waits_free(t->waits.samples);
-    t->waits.probe = NULL;
-    t->waits.samples = NULL;
-}
-
-static void start_waits(struct sb__sampler_target *t)
-{
-    if (!t->waits.probe)
-        return;
-    bool started = start_thread(t->s, &t->waits.thread, waits_main, t) == 0;
-
-    pthread_mutex_lock(&t->s->lock);
-    t->waits.has_thread = started;
-    pthread_mutex_unlock(&t->s->lock);
+    t->waits = sb__waits_sampler_new(
+        t->s->setup.drivers, inst, number, is_own_session, t->s, &err);
+    if (!t->waits)
+        sb_log(SB_LOG_WARNING, "--server-waits: %s", err.msg);
 }
 
 static void take_first_counts(struct sb_sampler *s,
@@ -977,7 +868,6 @@ static void add_target(
 {
     struct sb__sampler_target *t = calloc(1, sizeof(*t));
     struct sb_err err = { 0 };
-    bool started;
 
     if (!t)
         return;
@@ -996,13 +886,11 @@ static void add_target(
     assert(s->ntargets < TARGETS_MAX);
     s->target[s->ntargets++] = t;
     pthread_mutex_unlock(&s->lock);
-    started = start_thread(s, &t->thread, sb__sampler_target_main, t) == 0;
-    pthread_mutex_lock(&s->lock);
-    t->has_thread = started;
-    pthread_mutex_unlock(&s->lock);
-    if (!started)
+    if (!start_thread(
+            s, &t->thread, &t->has_thread, sb__sampler_target_main, t))
         sampler_tried(t);
-    start_waits(t);
+    if (t->waits)
+        start_thread(s, &t->waits_thread, &t->has_waits_thread, waits_main, t);
 }
 
 static void find_insts(struct sb_sampler *s)
@@ -1088,12 +976,12 @@ bool sb_sampler_samples(const struct sb_sampler_opts *o, bool wanted)
 static struct sb_sampler *sampler_new(const struct sb_sampler_setup *setup)
 {
     struct sb_sampler *s = calloc(1, sizeof(*s));
-    pthread_condattr_t attr;
 
     if (!s)
         return NULL;
     s->found = calloc(setup->opts->stats.count + 1, sizeof(*s->found));
-    if (!s->found) {
+    if (!s->found || sb_lock_init(&s->lock, &s->changed)) {
+        free(s->found);
         free(s);
         return NULL;
     }
@@ -1103,11 +991,6 @@ static struct sb_sampler *sampler_new(const struct sb_sampler_setup *setup)
                                                 : PERIOD_MIN_NS;
     s->phase = s->started = sb_clock_monotonic();
     s->measured_at = s->plans_at = UINT64_MAX;
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->changed, &attr);
-    pthread_condattr_destroy(&attr);
     return s;
 }
 
@@ -1129,6 +1012,7 @@ struct sb_sampler *sb_sampler_start(
     const struct sb_sampler_setup *setup, struct sb_err *err)
 {
     struct sb_sampler *s = sampler_new(setup);
+    bool started;
 
     if (!s) {
         sb_err_set(err, SB_ENOMEM, "out of memory");
@@ -1141,7 +1025,7 @@ struct sb_sampler *sb_sampler_start(
     // A run may end, and with it the use of an instance, before the thread
     // looks.
     find_insts(s);
-    if (start_thread(s, &s->finder, finder_main, s)) {
+    if (!start_thread(s, &s->finder, &started, finder_main, s)) {
         sb_err_set(err, SB_ESYS, "cannot start a thread for server statistics");
         sampler_free(s);
         return NULL;
@@ -1291,31 +1175,34 @@ void sb_inspection_done(struct sb_inspection *i)
     sb_plans_done(&i->plans_after);
 }
 
-struct waits_visit {
-    const struct sb__sampler_target *t;
-    void (*visit)(void *arg, const char *name, double sessions);
-    void *arg;
-};
-
-static void visit_class(void *arg, const char *wait_class, double sessions)
-{
-    const struct waits_visit *v = arg;
-    char name[sizeof(v->t->suffix) + 96];
-
-    snprintf(name, sizeof(name), "%s%s", wait_class, v->t->suffix);
-    v->visit(v->arg, name, sessions);
-}
-
 void sb_sampler_waits_interval(struct sb_sampler *s,
     void (*visit)(void *arg, const char *name, double sessions), void *arg)
 {
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < s->ntargets; i++) {
-        const struct waits_visit v = { s->target[i], visit, arg };
+        const struct sb__sampler_target *t = s->target[i];
 
-        if (s->target[i]->waits.samples)
-            sb_waits_interval(
-                s->target[i]->waits.samples, visit_class, (void *)&v);
+        if (t->waits)
+            sb__waits_sampler_interval(t->waits, t->suffix, visit, arg);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sb_sampler_waits(struct sb_sampler *s, uint64_t end,
+    void (*visit)(void *arg, const struct sb_server_waits *w), void *arg)
+{
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->ntargets; i++) {
+        const struct sb__sampler_target *t = s->target[i];
+        struct sb_server_waits one;
+
+        if (!t->waits || t->same)
+            continue;
+        // A thread that could not be ended may still take a sample.
+        sb__waits_sampler_finish(
+            t->waits, s->measured_at, end, s->joined, &one);
+        memcpy(one.address, t->facts.server.address, sizeof(one.address));
+        visit(arg, &one);
     }
     pthread_mutex_unlock(&s->lock);
 }
@@ -1344,39 +1231,6 @@ void sb_sampler_statements(struct sb_sampler *s,
         visit(arg, &one);
     }
     pthread_mutex_unlock(&s->lock);
-}
-
-void sb_server_waits_done(struct sb_server_waits *w)
-{
-    sb_waits_figures_done(&w->figures);
-    sb_waits_free(w->samples);
-    *w = (struct sb_server_waits){ 0 };
-}
-
-void sb_sampler_waits(struct sb_sampler *s, uint64_t end,
-    void (*visit)(void *arg, const struct sb_server_waits *w), void *arg)
-{
-    // A thread that could not be ended may still take a sample.
-    for (size_t i = 0; s->joined && i < s->ntargets; i++) {
-        struct sb__sampler_target *t = s->target[i];
-        struct sb_server_waits one = { .samples = t->waits.samples };
-
-        if (!one.samples || t->same)
-            continue;
-        t->waits.samples = NULL;
-        snprintf(
-            one.address, sizeof(one.address), "%s", t->facts.server.address);
-        snprintf(one.note, sizeof(one.note), "%s", t->waits.note);
-        sb_waits_finish(one.samples, end);
-        if (!sb_waits_figures(one.samples, &one.figures))
-            snprintf(one.why, sizeof(one.why), "out of memory");
-        else if (one.figures.samples == 0)
-            snprintf(one.why, sizeof(one.why), "%s",
-                t->waits.why[0] ? t->waits.why
-                                : "the measured part was over before the first "
-                                  "sample");
-        visit(arg, &one);
-    }
 }
 
 // The lock is held.
@@ -1412,8 +1266,8 @@ static void cancel_all(struct sb_sampler *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         sb__probe_cancel(s->target[i]->probe);
-        if (s->target[i]->waits.probe)
-            sb__probe_cancel(s->target[i]->waits.probe);
+        if (s->target[i]->waits)
+            sb__waits_sampler_cancel(s->target[i]->waits);
     }
 }
 
@@ -1423,8 +1277,8 @@ static void join_all(struct sb_sampler *s)
     for (size_t i = 0; i < s->ntargets; i++) {
         if (s->target[i]->has_thread)
             pthread_join(s->target[i]->thread, NULL);
-        if (s->target[i]->waits.has_thread)
-            pthread_join(s->target[i]->waits.thread, NULL);
+        if (s->target[i]->has_waits_thread)
+            pthread_join(s->target[i]->waits_thread, NULL);
     }
 }
 
@@ -1436,8 +1290,8 @@ static void detach_all(struct sb_sampler *s)
     for (size_t i = 0; i < s->ntargets; i++) {
         if (s->target[i]->has_thread)
             pthread_detach(s->target[i]->thread);
-        if (s->target[i]->waits.has_thread)
-            pthread_detach(s->target[i]->waits.thread);
+        if (s->target[i]->has_waits_thread)
+            pthread_detach(s->target[i]->waits_thread);
     }
     pthread_mutex_unlock(&s->lock);
 }

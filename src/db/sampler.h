@@ -16,7 +16,7 @@
 #include "db/explain.h"
 #include "db/inspect.h"
 #include "db/probe.h"
-#include "measure/waits.h"
+#include "db/server_waits.h"
 #include "db/statements.h"
 
 struct sb_drivers;
@@ -103,21 +103,11 @@ void sb_sampler_totals(struct sb_sampler *s,
 void sb_sampler_waits_interval(struct sb_sampler *s,
     void (*visit)(void *arg, const char *name, double sessions), void *arg);
 
-// What the samples of a server in the measured part have shown.
-struct sb_server_waits {
-    char address[256];
-    char note[400]; // what the samples lack, or which sessions they have
-    char why[200];  // "": there are figures; otherwise why there are none
-    struct sb_waits_figures figures;
-    struct sb_waits *samples; // has the texts of the figures
-};
-
-// Passes them, once per server. end: of the measured part (CLOCK_MONOTONIC in
-// ns). The visitor takes the contents: sb_server_waits_done(). After
-// sb_sampler_stop().
+// Passes what the samples of waits have shown, once per server. end: of the
+// measured part (CLOCK_MONOTONIC in ns). The visitor takes the contents:
+// sb_server_waits_done(). After sb_sampler_stop().
 void sb_sampler_waits(struct sb_sampler *s, uint64_t end,
     void (*visit)(void *arg, const struct sb_server_waits *w), void *arg);
-void sb_server_waits_done(struct sb_server_waits *w);
 
 // Visits the servers, one entry for each address. Those that have not answered
 // (yet) have empty fields. Does not wait. The facts are valid during the visit.

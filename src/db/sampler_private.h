@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Shared by the files of the sampler.
+// Shared by the sampler and its tests.
 #ifndef SB_SAMPLER_PRIVATE_H
 #define SB_SAMPLER_PRIVATE_H
 
@@ -11,7 +11,7 @@
 #include "db/internal.h"
 #include "db/probe.h"
 #include "db/sampler.h"
-#include "measure/waits.h"
+#include "db/server_waits.h"
 #include "db/statements.h"
 
 #define TARGETS_MAX 32u
@@ -28,9 +28,10 @@ struct sb__sampler_rebased {
 struct sb__sampler_target {
     struct sb_sampler *s;
     struct sb__probe *probe; // used by the thread only, except to cancel
-    pthread_t thread;
+    struct sb__waits_sampler *waits; // used by another thread; NULL: not wanted
+    pthread_t thread, waits_thread;
     // Protected by the lock of the sampler:
-    bool has_thread;
+    bool has_thread, has_waits_thread;
     bool tried; // the first attempt to describe the server has ended
     bool same;  // another target has the same counters
     struct sb_server_facts facts;
@@ -55,16 +56,6 @@ struct sb__sampler_target {
     bool settled;
     unsigned base; // enum sb__counters_base, of the sample in progress
     struct sb__sampler_rebased rebased;
-    // --server-waits. The probe is used by its thread only, except to cancel,
-    // and the samples are protected by the lock.
-    struct {
-        struct sb__probe *probe; // NULL: not wanted
-        pthread_t thread;
-        bool has_thread, warned;
-        struct sb_waits *samples;
-        uint64_t since; // when the measured part began that they belong to
-        char note[400], why[200];
-    } waits;
     char missing[MISSING_MAX][64]; // sources that were reported
     unsigned nmissing;
 };
@@ -102,8 +93,6 @@ struct sb_sampler {
     pthread_t finder;
 };
 
-// sampler.c -------------------------------------------------------------
-
 // Waits for a change of the sampler, at most until ns. The lock is held.
 void sb__sampler_wait_until(struct sb_sampler *s, uint64_t ns);
 // Waits for the sample of t after one that began at `last` and ends now, at
@@ -118,9 +107,6 @@ bool sb__sampler_is_base(
 bool sb__sampler_stopped(struct sb_sampler *s);
 // Called last by each thread of the sampler.
 void sb__sampler_thread_ends(struct sb_sampler *s);
-
-// sampler.c -----------------------------------------------------------
-
 // Warns, once, of patterns of --server-stats that match no counter, if each
 // server has been sampled `samples` times, and at least one was.
 void sb__sampler_check_found(struct sb_sampler *s, unsigned samples);

@@ -11,10 +11,11 @@
 
 #define BATCHES 256 // at most; then two become one
 #define PENDING 32
+#define TEXT    96 // room for one
 
 // Sums of one kind over batches of samples, all of the same number.
 struct kind {
-    char text[3][96]; // class, event, operation
+    char text[3][TEXT]; // class, event, operation
     double total;
     double interval;
     float batch[BATCHES + 1]; // the last one is incomplete
@@ -57,47 +58,33 @@ void sb_waits_free(struct sb_waits *w)
 
 // Samples ---------------------------------------------------------------------
 
-static void set_text(char *out, size_t size, const char *text)
+static bool is_kind(const struct kind *k, const char *const text[3])
 {
-    size_t n = strnlen(text, size - 1);
-
-    memcpy(out, text, n);
-    out[n] = '\0';
-}
-
-static unsigned find_kind(struct sb_waits *w, const struct kind *k)
-{
-    unsigned i = 0;
-
-    while (i < w->nkinds &&
-           memcmp(w->kind[i]->text, k->text, sizeof(k->text)) != 0)
-        i++;
-    return i;
+    for (int i = 0; i < 3; i++) {
+        if (strncmp(k->text[i], text[i], TEXT - 1) != 0)
+            return false;
+    }
+    return true;
 }
 
 // Returns the number of the kind; SB_WAITS_KINDS: there is no room.
 static unsigned kind_of(struct sb_waits *w, const char *wait_class,
     const char *event, const char *operation, unsigned most)
 {
-    struct kind *k = calloc(1, sizeof(*k));
-    unsigned i;
+    const char *const text[3] = { wait_class, event, operation };
+    struct kind *k;
 
+    for (unsigned i = 0; i < w->nkinds; i++) {
+        if (is_kind(w->kind[i], text))
+            return i;
+    }
+    k = w->nkinds < most ? calloc(1, sizeof(*k)) : NULL;
     if (!k)
         return SB_WAITS_KINDS;
-    set_text(k->text[0], sizeof(k->text[0]), wait_class);
-    set_text(k->text[1], sizeof(k->text[1]), event);
-    set_text(k->text[2], sizeof(k->text[2]), operation);
-    i = find_kind(w, k);
-    if (i == w->nkinds && i < most)
-        w->kind[w->nkinds++] = k;
-    else
-        free(k);
-    return i < w->nkinds ? i : SB_WAITS_KINDS;
-}
-
-void sb_waits_begin(struct sb_waits *w)
-{
-    memset(&w->now, 0, sizeof(w->now));
+    for (int i = 0; i < 3; i++)
+        memcpy(k->text[i], text[i], strnlen(text[i], TEXT - 1));
+    w->kind[w->nkinds] = k;
+    return w->nkinds++;
 }
 
 // The last quarter of the room is for the rest of classes.
@@ -154,6 +141,11 @@ static void count_first(struct sb_waits *w)
     w->npending--;
 }
 
+void sb_waits_drop(struct sb_waits *w)
+{
+    memset(&w->now, 0, sizeof(w->now));
+}
+
 void sb_waits_end(struct sb_waits *w, uint64_t at)
 {
     w->now.at = at;
@@ -163,12 +155,7 @@ void sb_waits_end(struct sb_waits *w, uint64_t at)
     if (w->npending == PENDING)
         count_first(w);
     w->pending[(w->first + w->npending++) % PENDING] = w->now;
-    sb_waits_begin(w);
-}
-
-void sb_waits_drop(struct sb_waits *w)
-{
-    sb_waits_begin(w);
+    sb_waits_drop(w);
 }
 
 void sb_waits_restart(struct sb_waits *w, uint64_t at)

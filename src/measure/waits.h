@@ -21,10 +21,9 @@ struct sb_waits;
 struct sb_waits *sb_waits_new(void);
 void sb_waits_free(struct sb_waits *w); // NULL allowed
 
-// A sample begins; sb_waits_seen() adds each session that is not idle. The
-// texts are cut after 95 bytes. sb_waits_end() completes the sample, which was
-// taken at `at` (ns), and sb_waits_drop() drops it.
-void sb_waits_begin(struct sb_waits *w);
+// sb_waits_seen() adds each session that is not idle to a sample. The texts are
+// cut after 95 bytes. sb_waits_end() completes the sample, which was taken at
+// `at` (ns), and sb_waits_drop() drops it.
 void sb_waits_seen(struct sb_waits *w, const char *wait_class,
     const char *event, const char *operation);
 void sb_waits_end(struct sb_waits *w, uint64_t at);

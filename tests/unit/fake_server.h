@@ -183,6 +183,24 @@ static inline int fake_inspect(
     return rc;
 }
 
+static _Atomic unsigned looks; // at the sessions
+
+// Each session waits for a lock. The second look hangs.
+static inline int fake_activity(
+    struct sb_conn *conn, const struct sb_activity_sink *to, struct sb_err *err)
+{
+    const struct sb_activity a = { .wait_class = "Lock", .event = "row" };
+    int rc;
+
+    looks++;
+    waiting++;
+    while (mode == HANGS_ALONE && looks > 1)
+        nap();
+    waiting--;
+    rc = to->session(to->arg, &a);
+    return rc ? rc : to->session(to->arg, &a);
+}
+
 static const struct sb_generic_ops fake_generic = { .env_init = fake_env_init,
     .env_done = fake_env_done,
     .connect = fake_connect,
@@ -195,6 +213,7 @@ static struct sb_info_ops fake_info = { .server = fake_server,
     .counters = fake_counters,
     .ping = fake_ping,
     .inspect = fake_inspect,
+    .activity = fake_activity,
     .counters_default = "tot*" };
 static struct sb_upkeep_ops fake_upkeep;
 static const struct sb_driver fake_driver = { .name = "fake",
@@ -217,7 +236,7 @@ static inline void begin(void)
     CHECK_INT(sb_opts_add(owner.o, &fake_table, &base_opts, NULL), 0);
     mode = ANSWERS;
     connects = disconnects = calls = waiting = 0;
-    inspections = pings = 0;
+    inspections = pings = looks = 0;
     total_now = 0;
     places = 1;
     address = "10.0.0.%u:1";

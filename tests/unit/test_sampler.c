@@ -570,6 +570,43 @@ static void hangs_forever(void)
     sb__inst_put(i);
 }
 
+static void take_waits(void *arg, const struct sb_server_waits *w)
+{
+    struct sb_server_waits *out = arg;
+
+    *out = *w;
+}
+
+// What was seen before is shown.
+static void hangs_while_it_looks_at_sessions(void)
+{
+    struct sb_server_waits w = { 0 };
+    struct sb__inst *i;
+    struct sb_sampler *left;
+
+    begin();
+    mode = HANGS_ALONE;
+    opts.waits = true;
+    i = use(NULL);
+    start("off");
+    while (looks < 2)
+        nap();
+    left = s;
+    CHECK(!sb_sampler_stop(s));
+    sb_sampler_waits(s, sb_clock_monotonic(), take_waits, &w);
+    CHECK_INT(w.figures.samples, 1);
+    CHECK_NEAR(w.figures.all.sessions, 2, 0);
+    CHECK(!w.samples);
+    sb_server_waits_done(&w);
+    sb_sampler_free(s);
+    mode = ANSWERS;
+    while (waiting > 0 || disconnects < connects)
+        nap();
+    (void)left;
+    opts.waits = false;
+    sb__inst_put(i);
+}
+
 static void checks_options(void)
 {
     struct sb_err err = { 0 };
@@ -614,5 +651,6 @@ CHECK_FILE
     RUN(old_values_do_not_count);
     RUN(checks_options);
     RUN(hangs_forever);
+    RUN(hangs_while_it_looks_at_sessions);
     return check_done();
 }

@@ -22,7 +22,6 @@ static void seen(
 // A sample at this ms with sessions that wait for locks, and that run.
 static void sample(struct sb_waits *w, uint64_t ms, int locks, int runs)
 {
-    sb_waits_begin(w);
     seen(w, locks, "Lock", "update");
     seen(w, runs, "CPU", "select");
     sb_waits_end(w, ms * MS);
@@ -100,7 +99,6 @@ static void test_dropped(void)
     struct sb_waits *w = sb_waits_new();
     struct sb_waits_figures f;
 
-    sb_waits_begin(w);
     seen(w, 3, "Lock", "update");
     sb_waits_drop(w);
     sample(w, 1, 0, 1);
@@ -150,7 +148,6 @@ static void test_many(void)
     struct sb_waits *w = sb_waits_new();
     struct sb_waits_figures f;
 
-    sb_waits_begin(w);
     for (int i = 0; i < 1000; i++) {
         char op[16];
 
