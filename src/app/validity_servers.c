@@ -39,6 +39,12 @@ static bool servers_said(const struct sb__listening *t, struct sb_check *c,
     for (unsigned i = 0; i < t->server.ninspections; i++) {
         const struct sb_inspection *n = &t->server.inspection[i];
 
+        if (part != SB_PART_DURABILITY &&
+            !sb_inspected_same(&n->before, &n->after)) {
+            c->state = SB_VALIDITY_UNKNOWN;
+            snprintf(c->meaning, sizeof(c->meaning), SB_INSPECT_NOT_SAME);
+            return false;
+        }
         if (n->before.known[part] && n->after.known[part])
             continue;
         if (!n->before.asked || !n->after.asked) {
@@ -64,7 +70,9 @@ static bool servers_said(const struct sb__listening *t, struct sb_check *c,
 // How much a total has grown; NaN: unknown.
 static double grown(const struct sb_inspection *i, enum sb_fact_id id)
 {
-    return i->after.fact[id] - i->before.fact[id];
+    return sb_inspected_same(&i->before, &i->after)
+               ? i->after.fact[id] - i->before.fact[id]
+               : NAN;
 }
 
 // Whether the server counts uses of tables: one of them was used more often.

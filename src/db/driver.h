@@ -539,6 +539,10 @@ struct sb_statement_sink {
     // A total: how often the server had no room for a statement, or has removed
     // one.
     int (*lost)(void *arg, double n);
+    // What this server is known by until it is restarted; of the same moment
+    // as the totals. Optional for the driver: a proxy may send two readings to
+    // different servers.
+    int (*server)(void *arg, const char *id);
 };
 
 struct sb_info_ops {

@@ -154,9 +154,7 @@ const struct sb_table_facts *sb_inspected_find(
 // s.
 #define UPTIME_OFF 2
 
-// Whether totals can be subtracted. The server may have been restarted, or a
-// proxy may have asked different ones.
-static bool is_same_server(
+bool sb_inspected_same(
     const struct sb_inspected *from, const struct sb_inspected *to)
 {
     double up = to->fact[SB_FACT_UPTIME] - from->fact[SB_FACT_UPTIME];
@@ -176,9 +174,8 @@ double sb_inspected_growth(const struct sb_inspected *from,
         return NAN;
     }
     growth = to->fact[id] - from->fact[id];
-    if (!is_same_server(from, to) || growth < 0)
-        *why = "the server was restarted, its counters were reset, or the "
-               "answers are of different servers";
+    if (!sb_inspected_same(from, to) || growth < 0)
+        *why = SB_INSPECT_NOT_SAME;
     else if (!isnan(growth))
         return growth;
     else if (from->why[part][0] || to->why[part][0])

@@ -47,6 +47,13 @@ void sb_inspected_update(
     struct sb_inspected *i, const struct sb_inspected *later, unsigned parts);
 void sb_inspected_done(struct sb_inspected *i); // {0} allowed
 
+#define SB_INSPECT_NOT_SAME                                                  \
+    "the server was restarted, its counters were reset, or the answers are " \
+    "of different servers"
+// Whether two inspections are of the same server, without a restart between
+// them, as far as its uptime shows. A proxy may have asked different ones.
+bool sb_inspected_same(
+    const struct sb_inspected *from, const struct sb_inspected *to);
 // Returns by how much a total has grown. NaN: unknown, for the reason in *why,
 // which is valid as long as *from and *to; otherwise *why stays.
 double sb_inspected_growth(const struct sb_inspected *from,

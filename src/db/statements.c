@@ -59,6 +59,14 @@ static int take_lost(void *arg, double n)
     return 0;
 }
 
+static int take_server(void *arg, const char *id)
+{
+    struct sb_statements *out = arg;
+
+    snprintf(out->server, sizeof(out->server), "%s", id);
+    return 0;
+}
+
 static int by_id(const void *a, const void *b)
 {
     const struct sb_statement_count *x = a, *y = b;
@@ -75,9 +83,10 @@ static bool is_answer(int rc)
 int sb__statements_read(
     struct sb__probe *p, struct sb_statements *out, struct sb_err *err)
 {
-    const struct sb_statement_sink sink = {
-        .arg = out, .totals = take_statement, .lost = take_lost
-    };
+    const struct sb_statement_sink sink = { .arg = out,
+        .totals = take_statement,
+        .lost = take_lost,
+        .server = take_server };
     int rc;
 
     *out = (struct sb_statements){ .asked = true, .lost = NAN };
@@ -223,13 +232,24 @@ static int read_texts(
     return is_answer(rc) ? 0 : rc;
 }
 
+static bool is_same_server(
+    const struct sb_statements *before, const struct sb_statements *after)
+{
+    return !before->server[0] || !after->server[0] ||
+           strcmp(before->server, after->server) == 0;
+}
+
 int sb__statements_grow(struct sb__probe *p, const struct sb_statements *before,
     struct sb_statements *after, struct sb_statements_growth *g,
     struct sb_err *err)
 {
     const char *why = !before->asked ? "the server was not asked before the run"
                       : before->why[0] ? before->why
-                                       : after->why;
+                      : after->why[0]  ? after->why
+                      : is_same_server(before, after)
+                          ? ""
+                          : "the server was restarted, or the answers are of "
+                            "different servers";
     int rc;
 
     *g = (struct sb_statements_growth){ .asked = true };

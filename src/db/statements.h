@@ -17,7 +17,8 @@ struct sb_statements {
     char why[200];                   // why nothing is known; "": it is known
     struct sb_statement_count *item; // each with an id of its own, sorted by it
     size_t n, cap;
-    double lost; // sb_statement_sink.lost; NaN: unknown
+    double lost;     // sb_statement_sink.lost; NaN: unknown
+    char server[64]; // sb_statement_sink.server; "": unknown
 };
 
 void sb_statements_done(struct sb_statements *s); // {0} allowed

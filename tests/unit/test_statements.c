@@ -22,7 +22,8 @@ static struct counted {
 static unsigned ncounted, text_readings;
 static _Atomic unsigned readings;
 static double lost_now;
-static int refuses; // an error instead of an answer
+static int refuses;            // an error instead of an answer
+static const char *server_now; // NULL: the driver does not say
 
 static void count(const char *id, double n, const char *text)
 {
@@ -43,6 +44,8 @@ static int pass_totals(const struct sb_statement_sink *to)
 
         rc = to->totals(to->arg, &s);
     }
+    if (rc == 0 && server_now)
+        rc = to->server(to->arg, server_now);
     return rc ? rc : to->lost(to->arg, lost_now);
 }
 
@@ -81,6 +84,7 @@ static void begin_counting(void)
     readings = 0;
     lost_now = 0;
     refuses = 0;
+    server_now = NULL;
 }
 
 static struct sb__probe *probe;
@@ -117,6 +121,34 @@ static void end_counting(void)
     sb__probe_free(probe);
     sb__inst_put(inst);
     end();
+}
+
+// The growth between readings of two servers, or NULL.
+static void read_servers(const char *first, const char *second)
+{
+    begin_counting();
+    server_now = first;
+    count("a", 10, "A");
+    read_first();
+    server_now = second;
+    count("a", 13, "A");
+    read_growth();
+}
+
+// As behind a pooler with several servers.
+static void readings_of_different_servers(void)
+{
+    read_servers("one", "two");
+    CHECK(strstr(growth.why, "different servers"));
+    CHECK_INT(growth.n, 0);
+    end_counting();
+    read_servers("one", "one");
+    CHECK_STR(growth.why, "");
+    CHECK_INT(growth.n, 1);
+    end_counting();
+    read_servers(NULL, "two");
+    CHECK_STR(growth.why, "");
+    end_counting();
 }
 
 static void what_has_grown(void)
@@ -310,6 +342,7 @@ static void without_an_answer(void)
 CHECK_FILE
 {
     RUN(what_has_grown);
+    RUN(readings_of_different_servers);
     RUN(statements_of_the_driver);
     RUN(too_many);
     RUN(incomplete);

@@ -88,6 +88,8 @@ static int take_totals(const PGresult *r, const struct sb_statement_sink *to)
         if (s.id)
             rc = to->totals(to->arg, &s);
     }
+    if (rc == 0 && PQntuples(r) > 0 && pgsql_cell(r, 0, 7))
+        rc = to->server(to->arg, pgsql_cell(r, 0, 7));
     return rc;
 }
 
@@ -142,12 +144,13 @@ static int read_totals(struct pgsql_conn *c, const struct extension *e,
         "SELECT queryid, sum(calls), sum(%s), sum(rows), "
         "sum(shared_blks_hit + local_blks_hit), "
         "sum(shared_blks_read + local_blks_read), "
-        "sum(shared_blks_written + local_blks_written) "
+        "sum(shared_blks_written + local_blks_written), "
+        "pg_postmaster_start_time() "
         "FROM %s.pg_stat_statements(false) " MINE
         " AND calls > 0%s GROUP BY queryid",
         e->version >= 108 ? "total_exec_time + total_plan_time" : "total_time",
         e->schema, e->version >= 109 ? " AND toplevel" : "");
-    return ask(c, &sql, 0, 7, take_totals, to, err);
+    return ask(c, &sql, 0, 8, take_totals, to, err);
 }
 
 static int read_lost(struct pgsql_conn *c, const struct extension *e,
