@@ -29,6 +29,31 @@ checked_run() { # file option...
         'BEGIN { print c / n * 1e6, (e - s) / n * 1e6, (c + e - s) / n * 1e6 }' >>"$file"
 }
 
+# Prints the CPU time of a process's threads and children that is not that of the
+# eight busiest ones, in percent of theirs: the users of a run, or their connections.
+others_of() { # pid
+    cat "/proc/$1"/task/*/stat $(grep -l "^[0-9]* (.*) . $1 " /proc/[0-9]*/stat 2>/dev/null) |
+        sed 's/.*) //' | awk '{ print $12 + $13 }' | sort -rn |
+        awk 'NR <= 8 { users += $1 } NR > 8 { others += $1 }
+            END { printf "%.3g", 100 * others / users }'
+}
+
+# What the threads and connections that ask the server use, with everything on: more
+# exact than the difference of two runs.
+# shellcheck disable=SC2086
+bench_samplers() { # kind option...
+    local pid kind=$1
+    shift
+    "$SB" oltp_read_only $OPTS --table-size=$SIZE --threads=8 --time=$((SECS * 6)) \
+        --report-interval=1 --report=none,json=r.json "$@" run >/dev/null 2>&1 &
+    pid=$!
+    sleep $((SECS * 5))
+    row "$kind: CPU of the samplers over that of the users, %, client" \
+        "$(others_of $pid)" "" "" "at most 1"
+    row "$kind: the same, server" "$(others_of "$PID")" "" "" "at most 1"
+    wait $pid
+}
+
 ratio_of() { # column
     paste with without | awk -v c="$1" '{ print $c / $(c + 3) }'
 }
@@ -53,11 +78,12 @@ bench_validity() { # kind
             "$(cut -d' ' -f$i without | median)" \
             "$(ratio_of $i | lower_bound)" "mean (lower bound); at most 1.01"
     done
+    bench_samplers "$1" $on
 }
 
 # Prints what the checks said in one of the files: "doubtful steady ...".
 said() { # file
-    "$SB" show --validity "$1" | awk '/^    [a-z]/ &&
+    "$SB" show --validity "$1" 2>/dev/null | awk '/^    [a-z]/ &&
         ($2 == "doubtful" || $2 == "bad") { print $1 }'
 }
 
@@ -91,8 +117,16 @@ bench_quiet_pgsql() {
         --settle=60 --warmup-time=5
 }
 
+# On a disk: in a file system in memory, commits are lost with the power.
 bench_quiet_sqlite() {
-    "$SB" oltp_read_write --sqlite-db=q.db --table-size=10000 prepare >/dev/null 2>&1
-    quiet_runs sqlite "$SB" oltp_read_write --sqlite-db=q.db --table-size=10000 \
+    local db options
+
+    db=$(mktemp -d /var/tmp/sb.XXXXXX)
+    options="--db-driver=sqlite --sqlite-db=$db/q.db --sqlite-synchronous=full"
+    # shellcheck disable=SC2086
+    "$SB" oltp_read_write $options --table-size=10000 prepare >/dev/null 2>&1
+    # shellcheck disable=SC2086
+    quiet_runs sqlite "$SB" oltp_read_write $options --table-size=10000 \
         --settle=60 --warmup-time=2
+    rm -rf "$db"
 }

@@ -11,6 +11,7 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/procstat.h"
+#include "measure/mean.h"
 #include "measure/steady.h"
 #include "measure/tails.h"
 #include "out/validity.h"
@@ -231,6 +232,8 @@ struct finding {
     double off; // difference of the mean of all from the last part's, or rise
                 // of the line through the last part, if that is more, %
     bool drifts;
+    double
+        within; // half of the confidence interval of the mean, %; NaN: unknown
 };
 
 static double mean_of(const double *value, const double *weight, size_t n)
@@ -252,6 +255,7 @@ static void find_parts(const double *value, const double *weight, size_t n,
 {
     const struct sb_values values = { value, weight, n, NAN };
     const struct sb_steady_part *last;
+    double mean;
 
     *f = (struct finding){ .what = what };
     sb_steady(&values, &f->s);
@@ -262,6 +266,7 @@ static void find_parts(const double *value, const double *weight, size_t n,
     f->drifts = f->s.drifts && 100 * fabs(f->s.drift) > fabs(f->off);
     if (f->drifts)
         f->off = 100 * f->s.drift;
+    f->within = 100 * sb_mean_half(&values, 0.05, &mean) / mean;
 }
 
 // The part that deviates most from the last one, for the sentence.
@@ -322,6 +327,31 @@ static void describe_drift(struct sb_check *c, const struct finding *f)
         "tables grow or a cache fills");
 }
 
+// Among intervals that differ much, a change is not found.
+static void describe_level(struct sb_check *c, const struct finding f[2])
+{
+    const struct finding *wide = f[1].within > f[0].within ? &f[1] : &f[0];
+    int digits = sb_check_digits(wide->within), used;
+
+    if (wide->within > STEADY_BAD) {
+        c->state = SB_VALIDITY_UNKNOWN;
+        c->value = NAN;
+        snprintf(c->meaning, sizeof(c->meaning),
+            "%s differs so much between intervals that it is known only within "
+            "%.*g %%",
+            wide->what, digits, wide->within);
+        snprintf(c->advice, sizeof(c->advice),
+            "measure longer; find out what else uses the machines");
+        return;
+    }
+    used = snprintf(c->meaning, sizeof(c->meaning),
+        "no change of throughput or mean latency was found that altered its "
+        "mean by 1 %%");
+    if (isfinite(wide->within))
+        snprintf(c->meaning + used, sizeof(c->meaning) - (size_t)used,
+            "; the means are known within %.*g %%", digits, wide->within);
+}
+
 // The last interval with an event, and whether that is the last one of the run.
 static void describe_stop(struct sb_check *c, const struct series *s)
 {
@@ -365,8 +395,7 @@ static void compare_levels(
     c->unit = "%";
     c->state = sb_check_grade(c->value, STEADY_DOUBTFUL, STEADY_BAD);
     if (c->state == SB_VALIDITY_OK)
-        snprintf(c->meaning, sizeof(c->meaning),
-            "no change of throughput or mean latency altered its mean by 1 %%");
+        describe_level(c, f);
     else if (worst->drifts)
         describe_drift(c, worst);
     else

@@ -90,9 +90,10 @@ static void drop_plans(struct sb_op_plans *op)
 
 // refused: why the server cannot be asked, or "".
 static int explain(struct sb__probe *p, const struct sb__plan_op *from,
-    uint64_t until, const char *refused, struct sb_op_plans *to,
-    struct sb_err *err)
+    const struct sb__explain_limit *limit, const char *refused,
+    struct sb_op_plans *to, struct sb_err *err)
 {
+    static const char late[] = "there was no time left to ask the server";
     const struct sb_plan_sink sink = {
         .arg = to, .plan = begin_plan, .step = add_step
     };
@@ -102,23 +103,26 @@ static int explain(struct sb__probe *p, const struct sb__plan_op *from,
 
     if (!why[0] && sb__plans_temporary(sb__probe_inst(p), from->statement.sql))
         why = "it uses a temporary table";
-    else if (!why[0] && sb_clock_monotonic() >= until)
-        why = "there was no time left to ask the server";
+    else if (!why[0] && sb_clock_monotonic() >= limit->until)
+        why = late;
     if (!why[0]) {
         rc = sb__probe_explain(p, &from->statement, &sink, &refusal);
         why = rc ? refusal.msg : "";
+        if (!rc && limit->strict && sb_clock_monotonic() >= limit->until)
+            why = late;
     }
     snprintf(to->why, sizeof(to->why), "%.190s", why);
+    if (why[0])
+        drop_plans(to);
     if (rc == 0)
         return 0;
-    drop_plans(to);
     *err = refusal;
     return sb_err_is_refusal(rc) ? 0 : rc;
 }
 
 static int explain_all(struct sb__probe *p, const struct sb__plan_op *const *op,
-    unsigned n, uint64_t until, const char *refused, struct sb_plans *out,
-    struct sb_err *err)
+    unsigned n, const struct sb__explain_limit *limit, const char *refused,
+    struct sb_plans *out, struct sb_err *err)
 {
     int rc = 0;
 
@@ -132,12 +136,13 @@ static int explain_all(struct sb__probe *p, const struct sb__plan_op *const *op,
         if (!out->op || !to->operation)
             return sb_err_set(err, SB_ENOMEM, "out of memory");
         out->n++;
-        rc = explain(p, op[i], until, refused, to, err);
+        rc = explain(p, op[i], limit, refused, to, err);
     }
     return rc;
 }
 
-int sb__plans_explain(struct sb__probe *p, uint64_t until, struct sb_plans *out,
+int sb__plans_explain(struct sb__probe *p,
+    const struct sb__explain_limit *limit, struct sb_plans *out,
     struct sb_err *err)
 {
     const struct sb__inst *inst = sb__probe_inst(p);
@@ -160,7 +165,7 @@ int sb__plans_explain(struct sb__probe *p, uint64_t until, struct sb_plans *out,
     // --db-init-sql may fail on one more connection.
     rc = sb__probe_begin(p, &refusal);
     if (rc == 0 || sb_err_is_refusal(rc))
-        rc = explain_all(p, op, n, until, refusal.msg, out, err);
+        rc = explain_all(p, op, n, limit, refusal.msg, out, err);
     else
         *err = refusal;
     if (rc)

@@ -45,11 +45,17 @@ struct sb_plans {
     char session[120];
 };
 
-// Has the operations that were executed so far explained, as long as a
-// statement can begin before `until` (CLOCK_MONOTONIC in ns). *out: see
+struct sb__explain_limit {
+    uint64_t until; // CLOCK_MONOTONIC in ns; no statement begins later
+    bool strict;    // answers that come later are dropped: they may be of a
+                    // later time
+};
+
+// Has the operations that were executed so far explained. *out: see
 // sb_plans_done(). 0 or SB_E*: the connection is lost. The probe is
 // connected, and may be disconnected afterwards.
-int sb__plans_explain(struct sb__probe *p, uint64_t until, struct sb_plans *out,
+int sb__plans_explain(struct sb__probe *p,
+    const struct sb__explain_limit *limit, struct sb_plans *out,
     struct sb_err *err);
 
 // The plan that the run has most likely used; NULL: unknown.

@@ -560,10 +560,10 @@ static bool plans_are_due(struct sb__sampler_target *t)
 }
 
 static int explain(struct sb__sampler_target *t, struct sb_plans *out,
-    uint64_t until, struct sb_err *err)
+    struct sb__explain_limit limit, struct sb_err *err)
 {
     struct sb_plans now;
-    int rc = sb__plans_explain(t->probe, until, &now, err);
+    int rc = sb__plans_explain(t->probe, &limit, &now, err);
 
     if (rc)
         return rc;
@@ -581,14 +581,18 @@ static int explain_before(struct sb__sampler_target *t, struct sb_err *err)
     pthread_mutex_lock(&t->s->lock);
     until = t->s->measured_at;
     pthread_mutex_unlock(&t->s->lock);
-    return explain(t, &t->plans_before, until, err);
+    return explain(
+        t, &t->plans_before, (struct sb__explain_limit){ until, true }, err);
 }
 
 static int explain_after(struct sb__sampler_target *t, struct sb_err *err)
 {
     if (!t->s->setup.inspects || t->same)
         return 0;
-    return explain(t, &t->plans_after, sb_clock_monotonic() + PLANS_NS, err);
+    const struct sb__explain_limit limit = { sb_clock_monotonic() + PLANS_NS,
+        false };
+
+    return explain(t, &t->plans_after, limit, err);
 }
 
 static int ask_before(

@@ -86,24 +86,35 @@ int sb_tails_add(struct sb_tails *t, const struct sb_hist_snap *interval)
     return 0;
 }
 
+// The variance of the share of events beyond a percentile, by the intervals,
+// in units of the variance that independent events have. At least 1.
+static double inflation(const struct sb_tails *t, unsigned i, double *df)
+{
+    struct sb_values s = { t->share[i], t->events, t->intervals, NAN };
+    double p = t->pct[i] / 100, n = 0;
+    struct sb_mean m;
+
+    for (size_t k = 0; k < t->intervals; k++)
+        n += t->events[k];
+    sb_mean(&s, &m);
+    *df = m.df;
+    return m.df > 0 ? fmax(m.error * m.error * n / (p * (1 - p)), 1) : NAN;
+}
+
 void sb_tails_estimate(const struct sb_tails *t, unsigned i,
     const struct sb_hist_snap *whole, uint64_t max, double confidence,
     struct sb_tail *out)
 {
-    const struct sb_values shares = { t->share[i], t->events, t->intervals,
-        NAN };
-    double p = t->pct[i] / 100, n = (double)whole->total, mean;
-    // Independent events deviate, too.
-    double least = sb_student_t(1 - confidence, n) * sqrt(p * (1 - p) / n);
-    double half = sb_mean_half(&shares, 1 - confidence, &mean);
+    double p = t->pct[i] / 100, n = (double)whole->total, df, half;
 
     out->value = sb_hist_snap_percentile(whole, t->pct[i], max);
     out->beyond = n * (1 - p);
-    out->low = out->high = out->effective = NAN;
+    out->effective = n / inflation(t, i, &df);
+    half = sb_student_t(1 - confidence, df) *
+           sqrt(p * (1 - p) / out->effective);
+    out->low = out->high = NAN;
     if (!(half >= 0))
         return;
-    half = fmax(half, least);
-    out->effective = n * (least / half) * (least / half);
     out->low = sb_hist_snap_percentile(whole, 100 * fmax(p - half, 0), max);
     out->high = sb_hist_snap_percentile(whole, 100 * fmin(p + half, 1), max);
 }
