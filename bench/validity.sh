@@ -29,12 +29,18 @@ checked_run() { # file option...
         'BEGIN { print c / n * 1e6, (e - s) / n * 1e6, (c + e - s) / n * 1e6 }' >>"$file"
 }
 
-# Prints the CPU time of a process's threads and children that is not that of the
-# eight busiest ones, in percent of theirs: the users of a run, or their connections.
-others_of() { # pid
+# Prints the CPU time so far of each thread and child of a process: "id ticks".
+ticks_of() { # pid
+    # shellcheck disable=SC2046
     cat "/proc/$1"/task/*/stat $(grep -l "^[0-9]* (.*) . $1 " /proc/[0-9]*/stat 2>/dev/null) |
-        sed 's/.*) //' | awk '{ print $12 + $13 }' | sort -rn |
-        awk 'NR <= 8 { users += $1 } NR > 8 { others += $1 }
+        sed 's/^\([0-9]*\) (.*) /\1 /' | awk '{ print $1, $13 + $14 }'
+}
+
+# Prints the growth of all but the eight that grew most, in percent of these: they are
+# the users of a run, or their connections.
+others() { # before after
+    awk 'NR == FNR { before[$1] = $2; next } { print $2 - before[$1] }' "$1" "$2" |
+        sort -rn | awk 'NR <= 8 { users += $1 } NR > 8 { others += $1 }
             END { printf "%.3g", 100 * others / users }'
 }
 
@@ -44,13 +50,19 @@ others_of() { # pid
 bench_samplers() { # kind option...
     local pid kind=$1
     shift
+    ticks_of "$PID" >server.before
     "$SB" oltp_read_only $OPTS --table-size=$SIZE --threads=8 --time=$((SECS * 6)) \
         --report-interval=1 --report=none,json=r.json "$@" run >/dev/null 2>&1 &
     pid=$!
+    sleep 1 # the program starts with and without them
+    ticks_of $pid >client.before
     sleep $((SECS * 5))
+    ticks_of $pid >client.after
+    ticks_of "$PID" >server.after
     row "$kind: CPU of the samplers over that of the users, %, client" \
-        "$(others_of $pid)" "" "" "at most 1"
-    row "$kind: the same, server" "$(others_of "$PID")" "" "" "at most 1"
+        "$(others client.before client.after)" "" "" "at most 1"
+    row "$kind: the same, server" "$(others server.before server.after)" "" "" \
+        "at most 1"
     wait $pid
 }
 
