@@ -131,14 +131,13 @@ bench_quiet_pgsql() {
 
 # On a disk: in a file system in memory, commits are lost with the power.
 bench_quiet_sqlite() {
-    local db options
+    local options
 
-    db=$(mktemp -d /var/tmp/sb.XXXXXX)
-    options="--db-driver=sqlite --sqlite-db=$db/q.db --sqlite-synchronous=full"
+    disk=$(mktemp -d /var/tmp/sb.XXXXXX)
+    options="--db-driver=sqlite --sqlite-db=$disk/q.db --sqlite-synchronous=full"
     # shellcheck disable=SC2086
     "$SB" oltp_read_write $options --table-size=10000 prepare >/dev/null 2>&1
     # shellcheck disable=SC2086
     quiet_runs sqlite "$SB" oltp_read_write $options --table-size=10000 \
         --settle=60 --warmup-time=2
-    rm -rf "$db"
 }

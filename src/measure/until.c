@@ -18,7 +18,7 @@
 #define SINCE_MAX 0.7 // reached since this share of the intervals
 #define N_MIN     20  // intervals
 #define LOOK      20  // a look when the number has grown by 1/20
-#define SUSPECT   0.1 // chance of a drift where there is none
+#define SUSPECT   0.1 // a slope with a higher p value may be chance
 #define RISE_MAX  1   // of a line through the intervals, in units of `within`
 
 // Parsing ---------------------------------------------------------------------
