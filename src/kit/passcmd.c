@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,15 +27,18 @@
 #define RENEW(ttl) ((ttl) / 4 * 3)
 #define AGAIN(ttl) ((ttl) / 12)
 // Maximum number of tries after a refused login, and the delay before the first
-// one. The delay doubles each time.
-#define MOST_REFUSED 5
-#define REFUSED_NS   UINT64_C(20000000)
+// one. The delay doubles each time: 0.6 s in all, and 5 s once a login has
+// succeeded, because the command is right then, and the password has changed.
+#define MOST_REFUSED          5
+#define MOST_REFUSED_ACCEPTED 8
+#define REFUSED_NS            UINT64_C(20000000)
 
 struct sb_passcmd {
     const char *option;
     char *command;
-    uint64_t ttl; // ns; UINT64_MAX: until a login is refused
-    int null;     // descriptor of /dev/null
+    uint64_t ttl;         // ns; UINT64_MAX: until a login is refused
+    int null;             // descriptor of /dev/null
+    atomic_bool accepted; // a login has succeeded
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t lock; // of what follows
@@ -436,7 +440,12 @@ int sb_passcmd_login(struct sb_passcmd *p, const struct sb_passcmd_calls *calls,
             rc = calls->log_in(arg, g.password, &why);
             free(g.password);
         }
-        if (rc == 0 || tries == MOST_REFUSED || !calls->is_refused(&why)) {
+        if (rc == 0)
+            atomic_store(&p->accepted, true);
+        unsigned most = atomic_load(&p->accepted) ? MOST_REFUSED_ACCEPTED
+                                                  : MOST_REFUSED;
+
+        if (rc == 0 || tries >= most || !calls->is_refused(&why)) {
             if (rc && err)
                 *err = why;
             return rc;

@@ -38,10 +38,10 @@ struct sb_passcmd_calls {
 };
 
 // Logs in with the current password. If it is refused, waits for the next run
-// of the command and tries again, up to 5 times within some 0.6 s: a server and
-// its command do not change a password in the same instant. Returns what
-// log_in() has returned last, or SB_ECONNECT (the command failed), SB_ENOMEM.
-// Any thread.
+// of the command and tries again, up to 5 times within some 0.6 s, or, once a
+// login has succeeded, 8 times within some 5 s: a server and its command do not
+// change a password in the same instant. Returns what log_in() has returned
+// last, or SB_ECONNECT (the command failed), SB_ENOMEM. Any thread.
 int sb_passcmd_login(struct sb_passcmd *p, const struct sb_passcmd_calls *calls,
     void *arg, struct sb_err *err);
 

@@ -52,6 +52,11 @@ static void sleep_until(uint64_t until)
         wait_ms(1);
 }
 
+static void do_not_sleep(uint64_t until)
+{
+    (void)until;
+}
+
 static int apart(void (*run)(void *arg), bool (*canceled)(void *arg), void *arg,
     uint64_t deadline)
 {
@@ -170,6 +175,7 @@ static void again_after_a_refusal(void)
 {
     struct sb_passcmd *p = begin("echo run >> runs; wc -l < runs | tr -d ' '");
     struct server s = { 0 }, wrong = { .accepts = "none" };
+    struct sb_passcmd_calls at_once = calls;
     unsigned before = lines("runs");
     char text[8];
 
@@ -179,6 +185,18 @@ static void again_after_a_refusal(void)
     CHECK_INT(s.logins, 3);
     CHECK_INT(lines("runs"), before + 2);
     // The tries are bounded, and the server's error is the result.
+    at_once.sleep = do_not_sleep;
+    CHECK_INT(sb_passcmd_login(p, &at_once, &wrong, &err), SB_ECONNECT);
+    CHECK_STR(err.msg, "wrong password");
+    CHECK_INT(wrong.logins, 9);
+    sb_passcmd_free(p);
+}
+
+static void never_accepted(void)
+{
+    struct sb_passcmd *p = begin("echo x");
+    struct server wrong = { .accepts = "none" };
+
     CHECK_INT(sb_passcmd_login(p, &calls, &wrong, &err), SB_ECONNECT);
     CHECK_STR(err.msg, "wrong password");
     CHECK_INT(wrong.logins, 6);
@@ -263,6 +281,7 @@ CHECK_FILE
     RUN(failures);
     RUN(once_for_many);
     RUN(again_after_a_refusal);
+    RUN(never_accepted);
     RUN(fails_later);
     RUN(renewed_in_the_background);
     RUN(shorter_than_the_command);
