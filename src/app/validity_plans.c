@@ -202,8 +202,10 @@ static void conclude(const struct findings *f)
     snprintf(c->meaning, sizeof(c->meaning),
         "no plan reads a whole table of %d rows or more to find some of them%s",
         TABLE_MIN,
-        f->compared > 0 ? ", and none changed since the warm-up"
-                        : "; without a warm-up, changes are not seen");
+        f->compared > 0
+            ? ", and none changed since the warm-up"
+            : "; changes are not seen, because the server explained no "
+              "plan during a warm-up");
 }
 
 static void append_scan(struct sb_plan_facts *p, const char *table)
