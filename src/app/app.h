@@ -479,7 +479,11 @@ bool sb__app_until_reached(const struct sb__listening *t);
 void sb__app_validity_done(struct sb__listening *t);
 
 struct sb_validity;
-// app/validity_servers.c. Makes the checks that rest on what servers said about
+// app/validity_servers.c. Whether servers were used and all have answered
+// before and after the run; otherwise the check is made, as unknown or n/a.
+bool sb__app_servers_answered(
+    const struct sb__listening *t, struct sb_check *c);
+// Makes the checks that rest on what servers said about
 // themselves. whole: of the measured part. first: before users connected.
 void sb__app_check_servers(const struct sb__listening *t,
     const struct sb_report *whole, const struct sb_first_look *first,

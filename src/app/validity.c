@@ -432,15 +432,16 @@ static void describe_tail(struct sb_check *c, const struct sb_percentile *p)
         snprintf(out, size, "%sp%g rests on %.2g event%s", comma, p->pct,
             p->beyond, fabs(p->beyond - 1) < 0.05 ? "" : "s");
     else if (isfinite(p->low))
-        snprintf(out, size, "%sp%g is between %.4g and %.4g ms", comma, p->pct,
-            p->low, p->high);
+        snprintf(out, size, "%s95 %% interval of p%g: %.*g to %.*g ms", comma,
+            p->pct, sb_check_digits(p->low), p->low, sb_check_digits(p->high),
+            p->high);
 }
 
 static void advise_samples(struct sb_check *c, double beyond)
 {
     if (beyond * 1000 >= BEYOND_MIN)
         snprintf(c->advice, sizeof(c->advice),
-            "measure %.2g times as long, or use a lower percentile",
+            "measure %.0f times as long, or use a lower percentile",
             ceil(BEYOND_MIN / beyond));
     else
         snprintf(c->advice, sizeof(c->advice), "use a lower percentile");
@@ -513,6 +514,8 @@ static void check_errors(struct sb__app_validity *v, const struct sb_report *r)
     struct sb_check *c = sb_validity_make(
         &v->result, SB_CHECK_ERRORS, SB_VALIDITY_OK);
     double lost = (double)(n->restarts + sb_counters_failed(n));
+    double tries = (double)n->tries / r->total_s;
+    double events = (double)n->completed / r->total_s;
 
     c->unit = "%";
     c->value = n->tries ? 100 * lost / (double)n->tries : 0;
@@ -523,9 +526,9 @@ static void check_errors(struct sb__app_validity *v, const struct sb_report *r)
     if (c->state != SB_VALIDITY_OK) {
         snprintf(c->meaning, sizeof(c->meaning),
             "%.3g %% of the attempts at an event failed or were repeated: the "
-            "server carried out %.4g per second for %.4g events per second",
-            c->value, (double)n->tries / r->total_s,
-            (double)n->completed / r->total_s);
+            "server carried out %.*g per second for %.*g events per second",
+            c->value, sb_check_digits(tries), tries, sb_check_digits(events),
+            events);
         snprintf(c->advice, sizeof(c->advice),
             "see --report-errors; fewer users, or keys that are spread more, "
             "conflict less");
@@ -719,7 +722,7 @@ static void find_others(
         to->resent - from->resent >= RESENT_MIN && resent >= RESENT_DOUBTFUL)
         sb_check_find(c, SB_VALIDITY_DOUBTFUL,
             "find out where packets are lost",
-            "%.3g %% of the TCP segments of this machine were sent again",
+            "%.3g %% of the TCP segments of this machine were retransmitted",
             resent);
 }
 
@@ -776,6 +779,13 @@ static void check_network(struct sb__listening *t, const struct sb_report *r)
         c->state = SB_VALIDITY_UNKNOWN;
         snprintf(c->meaning, sizeof(c->meaning), "%s",
             n->n ? "no event was completed" : n->why);
+        return;
+    }
+    if (sb_drivers_piped(t->a->drivers)) {
+        sb_check_find(c, SB_VALIDITY_UNKNOWN, "",
+            "a round trip without load took at least %.3g ms; how many an "
+            "event needs is unknown, because statements were sent together",
+            n->min / 1e6);
         return;
     }
     c->value = network_share(n, r);

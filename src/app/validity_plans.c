@@ -145,44 +145,55 @@ static void find_in_server(struct findings *f, const struct sb_inspection *i)
     }
 }
 
-// Why nothing is known; NULL: servers were asked.
+// Whether the check is made, because nothing is known about plans.
 static bool is_unknown(const struct sb__listening *t, struct sb_check *c)
 {
     bool documents = t->server.ninspections > 0;
 
-    c->state = SB_VALIDITY_UNKNOWN;
+    for (unsigned k = 0; k < t->server.ninspections; k++)
+        documents = documents && t->server.inspection[k].documents;
+    if (documents) {
+        c->state = SB_VALIDITY_NOT_APPLICABLE;
+        snprintf(c->meaning, sizeof(c->meaning), "the database has no SQL");
+        return true;
+    }
+    if (!sb__app_servers_answered(t, c))
+        return true;
     for (unsigned k = 0; k < t->server.ninspections; k++) {
         const struct sb_inspection *i = &t->server.inspection[k];
 
-        documents = documents && i->documents;
-        if (!i->after.asked)
-            snprintf(c->meaning, sizeof(c->meaning), "%s did not answer",
-                i->address[0] ? i->address : "the server");
-        else if (!i->plans_after.asked)
-            snprintf(c->meaning, sizeof(c->meaning),
-                "the %s driver cannot report this", i->driver);
-        else if (i->plans_after.session[0])
+        if (i->plans_after.session[0])
             snprintf(c->meaning, sizeof(c->meaning),
                 "a session had settings of its own (%s), on which plans may "
                 "depend",
                 i->plans_after.session);
-        if (c->meaning[0] && !documents)
-            return true;
+        else if (!i->plans_after.asked)
+            snprintf(c->meaning, sizeof(c->meaning), "%s",
+                i->plans_after.why[0] ? i->plans_after.why
+                                      : "the plans were not asked for");
     }
-    if (t->server.ninspections > 0 && !documents)
-        return false;
-    if (documents || !sb_drivers_used(t->a->drivers))
-        c->state = SB_VALIDITY_NOT_APPLICABLE;
-    snprintf(c->meaning, sizeof(c->meaning), "%s",
-        !sb_drivers_used(t->a->drivers) ? "no database was used"
-        : documents                     ? "the database has no SQL"
-                                        : "no server was asked");
-    return true;
+    return c->meaning[0];
+}
+
+// What is known of changes.
+static const char *changes(const struct findings *f, char *out, size_t size)
+{
+    if (f->compared == f->operations)
+        return ", and none changed since the warm-up";
+    if (f->compared == 0)
+        return "; changes are not seen, because the server explained no plan "
+               "during a warm-up";
+    snprintf(out, size,
+        "; the plans of %u of %u operations were explained during the warm-up, "
+        "and did not change",
+        f->compared, f->operations);
+    return out;
 }
 
 static void conclude(const struct findings *f)
 {
     struct sb_check *c = f->c;
+    char text[160];
 
     if (f->refused > 0)
         sb_check_find(c, SB_VALIDITY_UNKNOWN, "",
@@ -201,11 +212,7 @@ static void conclude(const struct findings *f)
     }
     snprintf(c->meaning, sizeof(c->meaning),
         "no plan reads a whole table of %d rows or more to find some of them%s",
-        TABLE_MIN,
-        f->compared > 0
-            ? ", and none changed since the warm-up"
-            : "; changes are not seen, because the server explained no "
-              "plan during a warm-up");
+        TABLE_MIN, changes(f, text, sizeof(text)));
 }
 
 static void append_scan(struct sb_plan_facts *p, const char *table)

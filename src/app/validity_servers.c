@@ -21,46 +21,47 @@
 #define COMMITS_MIN      100
 #define FLUSH_MIN_NS     20000 // a device that is faster does not wait
 
+bool sb__app_servers_answered(const struct sb__listening *t, struct sb_check *c)
+{
+    c->state = SB_VALIDITY_UNKNOWN;
+    if (!sb_drivers_used(t->a->drivers)) {
+        c->state = SB_VALIDITY_NOT_APPLICABLE;
+        snprintf(c->meaning, sizeof(c->meaning), "no database was used");
+    } else if (t->server.ninspections == 0) {
+        snprintf(c->meaning, sizeof(c->meaning), "no server was asked");
+    }
+    for (unsigned i = 0; i < t->server.ninspections; i++) {
+        const struct sb_inspection *n = &t->server.inspection[i];
+
+        if (!n->before.asked || !n->after.asked)
+            snprintf(c->meaning, sizeof(c->meaning), "%s did not answer",
+                n->address[0] ? n->address : "the server");
+    }
+    return !c->meaning[0];
+}
+
 // Whether all servers have said what belongs to a part; otherwise the check is
 // made, as unknown or n/a.
 static bool servers_said(const struct sb__listening *t, struct sb_check *c,
     enum sb_inspect_part part)
 {
-    c->state = SB_VALIDITY_NOT_APPLICABLE;
-    if (!sb_drivers_used(t->a->drivers)) {
-        snprintf(c->meaning, sizeof(c->meaning), "no database was used");
+    if (!sb__app_servers_answered(t, c))
         return false;
-    }
-    if (t->server.ninspections == 0) {
-        c->state = SB_VALIDITY_UNKNOWN;
-        snprintf(c->meaning, sizeof(c->meaning), "no server was asked");
-        return false;
-    }
     for (unsigned i = 0; i < t->server.ninspections; i++) {
         const struct sb_inspection *n = &t->server.inspection[i];
+        const char *why = n->before.why[part][0] ? n->before.why[part]
+                                                 : n->after.why[part];
 
         if (part != SB_PART_DURABILITY &&
-            !sb_inspected_same(&n->before, &n->after)) {
-            c->state = SB_VALIDITY_UNKNOWN;
+            !sb_inspected_same(&n->before, &n->after))
             snprintf(c->meaning, sizeof(c->meaning), SB_INSPECT_NOT_SAME);
-            return false;
-        }
-        if (n->before.known[part] && n->after.known[part])
+        else if (n->before.known[part] && n->after.known[part])
             continue;
-        if (!n->before.asked || !n->after.asked) {
-            c->state = SB_VALIDITY_UNKNOWN;
-            snprintf(c->meaning, sizeof(c->meaning), "%s did not answer",
-                n->address[0] ? n->address : "the server");
-        } else if (n->before.why[part][0] || n->after.why[part][0]) {
-            c->state = SB_VALIDITY_UNKNOWN;
-            snprintf(c->meaning, sizeof(c->meaning), "%s",
-                n->before.why[part][0] ? n->before.why[part]
-                                       : n->after.why[part]);
-        } else {
-            c->state = SB_VALIDITY_UNKNOWN;
+        else if (why[0])
+            snprintf(c->meaning, sizeof(c->meaning), "%s", why);
+        else
             snprintf(c->meaning, sizeof(c->meaning),
                 "the %s driver cannot report this", n->driver);
-        }
         return false;
     }
     c->state = SB_VALIDITY_OK;
@@ -69,6 +70,14 @@ static bool servers_said(const struct sb__listening *t, struct sb_check *c,
 
 // How much a total has grown; NaN: unknown.
 static double grown(const struct sb_inspection *i, enum sb_fact_id id)
+{
+    const char *why;
+
+    return sb_inspected_growth(&i->before, &i->after, id, &why);
+}
+
+// How much a figure that may also fall has changed; NaN: unknown.
+static double changed(const struct sb_inspection *i, enum sb_fact_id id)
 {
     return sb_inspected_same(&i->before, &i->after)
                ? i->after.fact[id] - i->before.fact[id]
@@ -123,8 +132,8 @@ static void find_statistics(const struct sb__listening *t,
     const struct sb_inspection *i, struct sb_check *c)
 {
     static const char advice[] = "analyze the tables after prepare";
-    const char *never = "", *changed = "";
-    unsigned nnever = 0, nchanged = 0, unknown = 0;
+    const char *never = "", *stale = "";
+    unsigned nnever = 0, nstale = 0, unknown = 0;
     bool counts = counts_uses(i);
     char where[300], others[60];
     double most = 0;
@@ -140,8 +149,8 @@ static void find_statistics(const struct sb__listening *t,
             never = f->name;
         if (f->analyzed == 0 || !(share >= CHANGED_DOUBTFUL))
             continue;
-        if (nchanged++ == 0 || share > most) {
-            changed = f->name;
+        if (nstale++ == 0 || share > most) {
+            stale = f->name;
             most = share;
         }
     }
@@ -155,11 +164,11 @@ static void find_statistics(const struct sb__listening *t,
             "%.60s%s%s had not been analyzed when the run began: plans rest "
             "on guesses",
             never, and_others(nnever, others, sizeof(others)), where);
-    if (nchanged > 0)
+    if (nstale > 0)
         sb_check_find(c, SB_VALIDITY_DOUBTFUL, advice,
-            "%.60s%s%s had changed by %s%.3g %% since the last analysis",
-            changed, and_others(nchanged, others, sizeof(others)), where,
-            nchanged > 1 ? "up to " : "", most);
+            "%.60s%s%s had changed by %s%.*g %% since the last analysis", stale,
+            and_others(nstale, others, sizeof(others)), where,
+            nstale > 1 ? "up to " : "", sb_check_digits(most), most);
 }
 
 static void check_statistics(
@@ -318,9 +327,9 @@ static void check_durable(const struct sb__listening *t, struct sb_validity *v,
         return;
     if (c->value > 0)
         snprintf(c->meaning, sizeof(c->meaning),
-            "commits waited for the device; the log was flushed %.4g times per "
-            "second",
-            c->value);
+            "the settings let commits wait for the device; the log was flushed "
+            "%.*g times per second",
+            sb_check_digits(c->value), c->value);
     else
         snprintf(c->meaning, sizeof(c->meaning),
             "the settings let commits wait for the device");
@@ -337,18 +346,19 @@ static const struct sb_table_facts *used_table(
     return !before || was_used(i, counts, before) ? after : NULL;
 }
 
+// NaN: the server lists no table that the run has used.
 static double data_bytes(const struct sb_inspection *i)
 {
     bool counts = counts_uses(i);
-    double sum = 0;
+    double sum = NAN;
 
     if (isfinite(i->after.fact[SB_FACT_DATA_BYTES]))
         return i->after.fact[SB_FACT_DATA_BYTES];
     for (unsigned k = 0; k < i->after.ntables; k++) {
         const struct sb_table_facts *table = used_table(i, counts, k);
 
-        if (table && table->bytes > 0)
-            sum += table->bytes;
+        if (table && isfinite(table->bytes))
+            sum = table->bytes + (isnan(sum) ? 0 : sum);
     }
     return sum;
 }
@@ -376,7 +386,7 @@ static void keep_growth(
         sb_check_digits(fmax(amount, 0)), fmax(amount, 0), unit);
 }
 
-// "; at the rate at which it wrote during the run (8.2 MB/s), it owes 38 s"
+// "; at the rate at which it wrote during the run (8.2 MB/s), that takes 38 s"
 static const char *owed(const struct debt *d, double bytes, double done,
     const char *verb, char *out, size_t size)
 {
@@ -387,8 +397,8 @@ static const char *owed(const struct debt *d, double bytes, double done,
         snprintf(out, size, "; it %s none during the run", verb);
     else
         snprintf(out, size,
-            "; at the rate at which it %s during the run (%.*g MB/s), it owes "
-            "%.*g s",
+            "; at the rate at which it %s during the run (%.*g MB/s), that "
+            "takes another %.*g s",
             verb, sb_check_digits(rate), rate, sb_check_digits(seconds),
             seconds);
     return out;
@@ -411,7 +421,7 @@ static void find_paid_log(struct debt *d, double growth, double percent)
 // figures.
 static bool find_log_debt(struct debt *d)
 {
-    double growth = grown(d->i, SB_FACT_LOG_DEBT);
+    double growth = changed(d->i, SB_FACT_LOG_DEBT);
     struct sb_debt log = sb_debt_log(growth,
         d->i->after.fact[SB_FACT_LOG_LIMIT], grown(d->i, SB_FACT_LOG_BYTES));
 
@@ -436,7 +446,7 @@ static bool find_log_debt(struct debt *d)
 
 static void find_dirty(struct debt *d, bool before_checkpoint)
 {
-    double growth = grown(d->i, SB_FACT_DIRTY_BYTES);
+    double growth = changed(d->i, SB_FACT_DIRTY_BYTES);
     double written = grown(d->i, SB_FACT_WRITTEN_BYTES);
     double limit = d->i->after.fact[SB_FACT_DIRTY_LIMIT];
     struct sb_debt pages;
@@ -461,11 +471,11 @@ static void find_dirty(struct debt *d, bool before_checkpoint)
 
 static void find_purge(struct debt *d)
 {
-    double growth = grown(d->i, SB_FACT_PURGE);
+    double growth = changed(d->i, SB_FACT_PURGE);
 
     if (isnan(growth))
         return;
-    keep_growth(d, "the history", growth, " transactions");
+    keep_growth(d, "the history of old row versions", growth, " transactions");
     if (sb_debt_purge(growth, d->writes).doubtful)
         sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
             "use a lower rate, or measure until the history does not grow",
@@ -500,18 +510,18 @@ static void find_dead(struct debt *d)
     if (n > 0)
         sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
             "measure longer than the time between two vacuums",
-            "dead rows of %.60s%s%s grew by %s%.3g %% of its rows, and no "
+            "dead rows of %.60s%s%s grew by %s%.*g %% of its rows, and no "
             "vacuum removed them",
             name, and_others(n, others, sizeof(others)), d->where,
-            n > 1 ? "up to " : "", most);
+            n > 1 ? "up to " : "", sb_check_digits(most), most);
 }
 
 // Replicas of this server, or this server as one.
 static void find_lag(struct debt *d)
 {
-    double growth = grown(d->i, SB_FACT_REPLICA_BYTES);
+    double growth = changed(d->i, SB_FACT_REPLICA_BYTES);
     double logged = grown(d->i, SB_FACT_LOG_BYTES);
-    double delay = grown(d->i, SB_FACT_REPLICA_SECONDS);
+    double delay = changed(d->i, SB_FACT_REPLICA_SECONDS);
     char text[200];
 
     if (isfinite(growth))
@@ -603,17 +613,24 @@ static void find_cached(const struct sb__listening *t,
 {
     double data = data_bytes(i), cache = i->after.fact[SB_FACT_CACHE_BYTES];
     double data_mb = data / 1e6, cache_mb = cache / 1e6;
-    double misses = grown(i, SB_FACT_CACHE_MISSES);
-    double cold = sb_check_percent(misses, grown(i, SB_FACT_CACHE_REQUESTS));
+    const char *why = "";
+    double misses = sb_inspected_growth(
+        &i->before, &i->after, SB_FACT_CACHE_MISSES, &why);
+    double cold = sb_check_percent(
+        misses, sb_inspected_growth(
+                    &i->before, &i->after, SB_FACT_CACHE_REQUESTS, &why));
     double memory = (double)t->a->facts.host.memory;
     bool local = t->client.seen.peers == SB_PEERS_LOCAL || i->embedded;
     bool nearly = misses > 0 && 100 - cold > FOUND_MOST;
     char where[300];
 
     at_server(t, i, where, sizeof(where));
-    if (isnan(cache) || isnan(cold)) {
-        sb_check_find(c, SB_VALIDITY_UNKNOWN, "",
-            "the server%s does not say how its cache was used", where);
+    if (isnan(cache))
+        why = "the server does not say how large its cache is";
+    else if (isnan(data))
+        why = "the server lists no table that the run used";
+    if (why[0]) {
+        sb_check_find(c, SB_VALIDITY_UNKNOWN, "", "%s%s", why, where);
         return;
     }
     sb_check_keep_lowest(

@@ -107,6 +107,8 @@ bool sb_drivers_used_sql(const struct sb_drivers *d);
 // The same for connections to a server, rather than to a database inside this
 // process or to none, in a dry run. Any thread.
 bool sb_drivers_used_server(const struct sb_drivers *d);
+// Whether statements were sent together, as a pipeline. Any thread.
+bool sb_drivers_piped(const struct sb_drivers *d);
 
 // Return the driver's struct and the path of its module, for the driver's own
 // Lua module. Valid until sb_drivers_free().

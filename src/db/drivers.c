@@ -523,6 +523,11 @@ bool sb_drivers_used_server(const struct sb_drivers *d)
     return atomic_load_explicit(&d->used_server, memory_order_relaxed);
 }
 
+bool sb_drivers_piped(const struct sb_drivers *d)
+{
+    return atomic_load_explicit(&d->piped, memory_order_relaxed);
+}
+
 int sb_drivers_each(struct sb_drivers *d,
     int (*visit)(void *arg, const char *name, const struct sb_driver *driver,
         const char *problem),

@@ -155,8 +155,11 @@ int sb__plans_explain(struct sb__probe *p,
     int rc = 0;
 
     *out = (struct sb_plans){ 0 };
-    if (!ops || !ops->explain)
+    if (!ops || !ops->explain) {
+        snprintf(out->why, sizeof(out->why), "the %s driver cannot report this",
+            inst->db->drv->name);
         return 0;
+    }
     n = sb__plans_list(inst, op);
     out->asked = true;
     snprintf(out->session, sizeof(out->session), "%s", session ? session : "");

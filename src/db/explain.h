@@ -38,6 +38,7 @@ struct sb_op_plans {
 // same operations.
 struct sb_plans {
     bool asked;
+    char why[200]; // it could not be asked; "": nothing is known
     struct sb_op_plans *op;
     unsigned n;
     // A statement by which a session of the run was given settings of its own:

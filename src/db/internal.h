@@ -59,6 +59,7 @@ struct sb_drivers {
     _Atomic bool used;
     _Atomic bool used_sql;        // by a driver of an SQL database
     _Atomic bool used_server;     // by a connection to a server
+    _Atomic bool piped;           // several statements were sent together
     _Atomic uint64_t connections; // opened so far
     _Atomic unsigned down;        // users that are trying to reconnect
     _Atomic bool crowded;         // a full statement cache was logged

@@ -565,13 +565,15 @@ static int explain(struct sb__sampler_target *t, struct sb_plans *out,
     struct sb_plans now;
     int rc = sb__plans_explain(t->probe, &limit, &now, err);
 
-    if (rc)
-        return rc;
     pthread_mutex_lock(&t->s->lock);
-    sb_plans_done(out);
-    *out = now;
+    if (rc == 0) {
+        sb_plans_done(out);
+        *out = now;
+    } else if (!out->asked) {
+        snprintf(out->why, sizeof(out->why), "the server did not answer");
+    }
     pthread_mutex_unlock(&t->s->lock);
-    return 0;
+    return rc;
 }
 
 static int explain_before(struct sb__sampler_target *t, struct sb_err *err)

@@ -74,6 +74,8 @@ static int send_items(struct sb_con_priv *c)
             .nvalues = item->nvalues,
         };
     }
+    atomic_store_explicit(
+        &c->inst->db->owner->piped, true, memory_order_relaxed);
     return c->sql->pipeline_send(c->conn, items, p->n, &c->err);
 }
 
