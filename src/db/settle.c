@@ -18,6 +18,7 @@
 #include "db/probe.h"
 #include "kit/locale.h"
 #include "kit/units.h"
+#include "loop/waiter.h"
 
 #define DEFAULT_NS UINT64_C(60000000000) // --settle without a value
 
@@ -371,22 +372,22 @@ static int wait_for_server(struct settle *s, struct sb_err *err)
 }
 
 // Ends what rush() has begun, on a new connection if the other one was lost.
-static void relax(struct settle *s)
+static int relax(struct settle *s, struct sb_err *err)
 {
-    struct sb_err err = { 0 };
-    int rc = sb__probe_upkeep(s->probe, s->ops->relax, s->undo, &err);
+    int rc = sb__probe_upkeep(s->probe, s->ops->relax, s->undo, err);
 
     if (rc) {
         sb__probe_disconnect(s->probe);
-        rc = sb__probe_connect(s->probe, &err);
+        rc = sb__probe_connect(s->probe, err);
         if (rc == 0)
-            rc = sb__probe_upkeep(s->probe, s->ops->relax, s->undo, &err);
+            rc = sb__probe_upkeep(s->probe, s->ops->relax, s->undo, err);
     }
     if (rc)
         sb_log(SB_LOG_ALERT,
             "a setting of the server could not be set back: %s; run: %s",
-            err.msg, s->undo);
+            err->msg, s->undo);
     s->undo[0] = '\0';
+    return sb_err_is_refusal(rc) ? 0 : rc;
 }
 
 // The limit of time -----------------------------------------------------------
@@ -434,15 +435,11 @@ static int take_steps(struct settle *s, struct sb_err *err)
 
 static int take_steps_in_time(struct settle *s, struct sb_err *err)
 {
-    pthread_condattr_t attr;
     pthread_t thread;
     int rc;
 
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    if (sb_lock_init(&s->lock, &s->changed))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
     s->over = false;
     rc = pthread_create(&thread, NULL, cancel_main, s);
     if (rc == 0) {
@@ -465,17 +462,19 @@ static int take_steps_in_time(struct settle *s, struct sb_err *err)
 // SB_E*: the connection cannot be used any more.
 static int settle_server(struct settle *s, struct sb_err *err)
 {
+    struct sb_err later = { 0 };
     sigset_t set, old;
-    int rc;
+    int rc, relaxed;
 
     watched(&set);
     pthread_sigmask(SIG_BLOCK, &set, &old);
     s->undo[0] = s->why[0] = '\0';
     rc = take_steps_in_time(s, err);
-    if (s->undo[0])
-        relax(s);
+    relaxed = s->undo[0] ? relax(s, &later) : 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return rc;
+    if (rc == 0 && relaxed)
+        *err = later;
+    return rc ? rc : relaxed;
 }
 
 // The cache -------------------------------------------------------------------

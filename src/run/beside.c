@@ -23,6 +23,7 @@
 #include "base/outfile.h"
 #include "kit/locale.h"
 #include "kit/spawn.h"
+#include "loop/waiter.h"
 
 // The name of the command of --beside: its first word, but nothing that may be
 // a password.
@@ -320,7 +321,6 @@ int sb_beside_create(struct sb_beside **out, const struct sb_beside_opts *o,
     unsigned number, bool alone, struct sb_err *err)
 {
     struct sb_beside *b = calloc(1, sizeof(*b));
-    pthread_condattr_t attr;
 
     *out = NULL;
     if (!b)
@@ -329,17 +329,16 @@ int sb_beside_create(struct sb_beside **out, const struct sb_beside_opts *o,
     sb_beside_name(o, b->name);
     int rc = open_output(b, number, alone, err);
 
+    if (rc == 0 && sb_lock_init(&b->lock, &b->changed))
+        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
     if (rc) {
+        if (b->fd >= 0)
+            close(b->fd);
         free(b->path);
         free(b->whole);
         free(b);
         return rc;
     }
-    pthread_mutex_init(&b->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&b->changed, &attr);
-    pthread_condattr_destroy(&attr);
     *out = b;
     return 0;
 }

@@ -25,7 +25,7 @@ static int inspect(
         to->fact(to->arg, SB_FACT_CACHE_BYTES, cache);
     if (to->parts >> SB_PART_DEBT & 1) {
         to->fact(to->arg, SB_FACT_DIRTY_BYTES, dirty);
-        dirty /= 100;
+        dirty = fake_upkeep.rush ? NAN : dirty / 100;
     }
     for (int i = 0; to->parts >> SB_PART_SIZE & 1 && i < 3; i++)
         to->table(to->arg, &table[i]);
@@ -74,6 +74,21 @@ static int prewarm(struct sb_conn *conn, const char *table, struct sb_err *e)
     if (rc == 0)
         snprintf(e->msg, sizeof(e->msg), "without indexes");
     return rc;
+}
+
+static int rush(struct sb_conn *conn, char *undo, size_t size, struct sb_err *e)
+{
+    note("R", NULL, e);
+    snprintf(undo, size, "UNDO");
+    return 0;
+}
+
+// The server is gone.
+static int relax(struct sb_conn *conn, const char *undo, struct sb_err *e)
+{
+    note(undo, NULL, e);
+    mode = REFUSES;
+    return sb_err_set(e, SB_ELOST, "gone");
 }
 
 static void take(void *arg, const struct sb_settle_step *s)
@@ -180,6 +195,23 @@ static void the_limit_ends_a_call(void)
     end();
 }
 
+// The server dies before its setting is set back.
+static void lost_before_the_end(void)
+{
+    start();
+    fake_upkeep.prewarm = prewarm;
+    fake_upkeep.rush = rush;
+    fake_upkeep.relax = relax;
+    dirty = 300e6;
+    settle("20s", true);
+    CHECK_STR(order, "Ab Ac R UNDO ");
+    CHECK_STR(said, "analyze: analyzed 2 tables\n"
+                    "!wait: waited for dirty pages: 300 MB, then 300 MB, which "
+                    "the server keeps\n"
+                    "!settle: refused\n");
+    end();
+}
+
 static void tables_that_fit(void)
 {
     start();
@@ -223,10 +255,12 @@ static void every_server(void)
 
 CHECK_FILE
 {
+    sb_log_set_level(SB_LOG_FATAL);
     RUN(limits);
     RUN(steps_in_order);
     RUN(refusals);
     RUN(the_limit_ends_a_call);
+    RUN(lost_before_the_end);
     RUN(tables_that_fit);
     RUN(every_server);
     return check_done();
