@@ -145,8 +145,8 @@ struct sb_db_ctx {
                                  // NULL: nothing is recorded
     const struct sb_clock *clock;
     unsigned user;
-    // The operation of a call was looked up for the first time, or nothing is
-    // recorded: the statement is to be noted (db/plans.h).
+    // The operation of a call was looked up for the first time, or it is a SET,
+    // or nothing is recorded: the statement is to be noted (db/plans.h).
     bool op_is_new;
     // Hashes of statements that were noted, so that one which is prepared in
     // each event is not noted in each.

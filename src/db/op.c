@@ -14,7 +14,7 @@
 
 #define BUCKETS 64
 
-enum { BEGIN = 6, START };
+enum { BEGIN = 6, START, SET = 12 };
 
 static const struct {
     char word[12];
@@ -32,7 +32,7 @@ static const struct {
     { "rollback", SB_OP_OTHER },
     { "create", SB_OP_OTHER },
     { "drop", SB_OP_OTHER },
-    { "set", SB_OP_OTHER },
+    [SET] = { "set", SB_OP_OTHER },
     { "call", SB_OP_OTHER },
     { "with", SB_OP_READ },
     // These are not first words of SQL texts. They are for sb__op_of_prepare(),
@@ -140,6 +140,8 @@ int sb__op_of_text(struct sb_db_ctx *ctx, const char *sql, size_t len)
     k = keyword(sql, len);
     first = !ctx->op[k].stats;
     number = op_of_keyword(ctx, k);
+    if (SB_UNLIKELY(k == SET))
+        ctx->op_is_new = true; // it may change another setting
     if (SB_UNLIKELY(first) && ctx->drivers)
         sb__texts_add_word(ctx->drivers->texts, rec->stats->op[number].name, k);
     return number;

@@ -140,8 +140,8 @@ static void note_temporary(struct sb__plans *p, const char *sql, size_t len)
     }
 }
 
-// "SET LOCAL work_mem": without the value. Settings of the server, and those
-// that no plan depends on, are left out.
+// "SET LOCAL work_mem": without the value, the first time. Settings of the
+// server, and those that no plan depends on, are left out.
 static void note_setting(struct sb__plans *p, const char *sql, size_t len)
 {
     static const char *const scopes[] = { "session", "local", NULL };
@@ -151,6 +151,8 @@ static void note_setting(struct sb__plans *p, const char *sql, size_t len)
     size_t rest = len, n = 0;
     const char *name = next_word(sql, &rest);
 
+    if (atomic_load_explicit(&p->session, memory_order_relaxed))
+        return;
     if (is_any_word(name, rest, scopes))
         name = next_word(name, &rest);
     if (is_any_word(name, rest, harmless))
@@ -278,10 +280,11 @@ void sb__plans_note(struct sb__inst *inst, const char *op,
     static const char *const adds[] = { "insert", "replace", NULL };
     struct sb__plans *p = inst->db->owner->plans ? get_plans(inst) : NULL;
     size_t len;
-    const char *sql = start_of(s, scan, &len);
+    const char *sql;
 
     if (!p)
         return;
+    sql = start_of(s, scan, &len);
     if (is_word(sql, len, "set") || is_word(sql, len, "pragma"))
         note_setting(p, sql, len);
     else if (is_word(sql, len, "create"))

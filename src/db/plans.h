@@ -22,11 +22,11 @@ struct sb__plan_op {
     char why[80]; // why it cannot be explained; "": nothing prevents it
 };
 
-// For users, each time that an operation is looked up in statistics that are
-// new to its connection: notes the statement, unless the operation has one, or
-// what it changes in the session. op: its name; NULL: outside of events, where
-// only the latter matters. scan: enum sb_sqlscan_flags. Does nothing
-// if the run wants no plans. Any thread.
+// For users, with each SET, and each time that an operation is looked up in
+// statistics that are new to its connection: notes the statement, unless the
+// operation has one, or what it changes in the session. op: its name; NULL:
+// outside of events, where only the latter matters. scan: enum
+// sb_sqlscan_flags. Does nothing if the run wants no plans. Any thread.
 void sb__plans_note(struct sb__inst *inst, const char *op,
     const struct sb_statement *s, unsigned scan);
 

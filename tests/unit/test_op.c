@@ -31,6 +31,19 @@ static void first_words(void)
     CHECK_STR(name_of_text("/* x */ SELECT 1"), "query");
 }
 
+// Each SET may change another setting of the session.
+static void what_is_noted(void)
+{
+    for (int i = 0; i < 2; i++) {
+        ctx.op_is_new = false;
+        name_of_text("SET a = 1");
+        CHECK(ctx.op_is_new);
+        ctx.op_is_new = false;
+        name_of_text("UPDATE t SET a = 1");
+        CHECK(ctx.op_is_new == (i == 0));
+    }
+}
+
 static void kinds(void)
 {
     CHECK_INT(sb__op_kind("select", 6), SB_OP_READ);
@@ -91,6 +104,7 @@ CHECK_FILE
     RUN(without_a_recorder);
     rec = &stats.rec[0];
     RUN(first_words);
+    RUN(what_is_noted);
     RUN(kinds);
     RUN(own_names);
     RUN(cached);
