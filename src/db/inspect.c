@@ -132,6 +132,16 @@ void sb_inspected_update(
     i->ns = later->ns;
 }
 
+void sb_inspected_miss(struct sb_inspected *i, unsigned parts, const char *why)
+{
+    struct sb_inspected none;
+
+    sb_inspect_into(&none, 0);
+    for (int k = 0; k < SB_PARTS; k++)
+        snprintf(none.why[k], sizeof(none.why[k]), "%s", why);
+    sb_inspected_update(i, &none, parts);
+}
+
 void sb_inspected_done(struct sb_inspected *i)
 {
     for (unsigned k = 0; k < i->ntables; k++)

@@ -45,6 +45,8 @@ struct sb_inspect_sink sb_inspect_into(
 // Replaces what belongs to these parts by what a later inspection found.
 void sb_inspected_update(
     struct sb_inspected *i, const struct sb_inspected *later, unsigned parts);
+// Nothing that belongs to these parts is known any more, for this reason.
+void sb_inspected_miss(struct sb_inspected *i, unsigned parts, const char *why);
 void sb_inspected_done(struct sb_inspected *i); // {0} allowed
 
 #define SB_INSPECT_NOT_SAME                                                  \

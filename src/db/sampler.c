@@ -450,13 +450,17 @@ static int inspect_before(
     struct sb__sampler_target *t, bool first, struct sb_err *err)
 {
     bool again = t->inspected || t->before.asked;
+    int rc;
 
     if (!t->s->setup.inspects || t->same || (again && !first))
         return 0;
     t->inspected = true;
     if (again && !t->before.asked)
         return 0;
-    return inspect(t, &t->before, again, err);
+    rc = inspect(t, &t->before, again, err);
+    if (rc == 0)
+        t->based_at = sb_clock_monotonic();
+    return rc;
 }
 
 // Whether the server says which sessions wait for locks, instead of counting
@@ -490,11 +494,44 @@ static int inspect_waiters(
     return rc;
 }
 
+// Totals that are read late lack as much of the measured part: a twentieth does
+// not change what checks and costs say. In short runs, the thread itself may be
+// late by a larger share.
+#define LATE_SHARE 20
+#define LATE_NS    UINT64_C(100000000)
+#define NO_BASE    "the server did not answer when the measured part began"
+
+// Whether the totals of `before` are not those with which the measured part
+// began. The lock is held.
+static bool lacks_base(const struct sb__sampler_target *t)
+{
+    const struct sb_sampler *s = t->s;
+    bool later = s->measured_at <= t->after.ns; // than the users
+    uint64_t start = later ? s->measured_at : s->started;
+    uint64_t most = (t->after.ns - start) / LATE_SHARE;
+
+    if (t->based_at < start)
+        return later;
+    return t->based_at - start > (most > LATE_NS ? most : LATE_NS);
+}
+
 static int inspect_after(struct sb__sampler_target *t, struct sb_err *err)
 {
+    int rc;
+
     if (!t->s->setup.inspects || t->same)
         return 0;
-    return inspect(t, &t->after, false, err);
+    rc = inspect(t, &t->after, false, err);
+    if (rc || !t->before.asked)
+        return rc;
+    pthread_mutex_lock(&t->s->lock);
+    if (lacks_base(t)) {
+        sb_inspected_miss(&t->before, SB_INSPECT_TOTALS, NO_BASE);
+        t->looks = 0;
+        t->waiters = 0;
+    }
+    pthread_mutex_unlock(&t->s->lock);
+    return 0;
 }
 
 // Before the users connected, or else at the first visit; and when the measured
@@ -531,6 +568,10 @@ static int count_after(struct sb__sampler_target *t, struct sb_err *err)
     if (!t->s->setup.statements || t->same)
         return 0;
     rc = sb__statements_read(t->probe, &now, err);
+    pthread_mutex_lock(&t->s->lock);
+    if (t->counted.ns < t->s->measured_at && t->s->measured_at <= now.ns)
+        snprintf(t->counted.why, sizeof(t->counted.why), NO_BASE);
+    pthread_mutex_unlock(&t->s->lock);
     if (rc == 0)
         rc = sb__statements_grow(t->probe, &t->counted, &now, &growth, err);
     sb_statements_done(&now);
@@ -598,10 +639,13 @@ static int explain_after(struct sb__sampler_target *t, struct sb_err *err)
 }
 
 static int ask_before(
-    struct sb__sampler_target *t, bool first, struct sb_err *err)
+    struct sb__sampler_target *t, bool first, bool last, struct sb_err *err)
 {
-    int rc = inspect_before(t, first, err);
+    int rc;
 
+    if (last)
+        return 0;
+    rc = inspect_before(t, first, err);
     if (rc == 0)
         rc = count_before(t, first, err);
     // With counters, their first sample does it.
@@ -642,7 +686,7 @@ static void visit_target(struct sb__sampler_target *t, bool last)
     if (rc == 0 && !t->described)
         rc = describe(t, &err);
     if (rc == 0)
-        rc = ask_before(t, first, &err);
+        rc = ask_before(t, first, last, &err);
     sampler_tried(t);
     if (rc == 0 && !t->same && t->s->samples && !sb__sampler_stopped(t->s))
         rc = sample(t, first, &err);

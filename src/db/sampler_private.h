@@ -48,8 +48,9 @@ struct sb__sampler_target {
     bool last; // what follows the run was asked, or failed
     // Used by the thread only:
     bool described, warned;
-    bool inspected; // before the run, or the server failed to answer
-    bool explained; // before the run, or it is too late
+    bool inspected;    // before the run, or the server failed to answer
+    uint64_t based_at; // when it had answered; 0: before the users connected
+    bool explained;    // before the run, or it is too late
     // Rates begin with a sample after this time: before, the totals of a server
     // that is late lack what the users do. 0: not sampled yet.
     uint64_t settled_at;

@@ -12,12 +12,14 @@
 
 #define INTERVAL UINT64_C(20000000)
 #define ANY_AGE  UINT64_C(600000000000)
+#define LATE_NS  UINT64_C(1000000000)
 
 static const char *item[] = { "off" };
 static struct sb_sampler_opts opts = { .stats = { item, 1 }, .pid = "" };
 static struct sb_db_opts db_opts = { .driver = "" };
 static struct sb_inspection got;
 static unsigned ngot;
+static uint64_t interval = INTERVAL;
 
 static void take(void *arg, const struct sb_inspection *i)
 {
@@ -29,7 +31,7 @@ static struct sb_sampler *start(struct sb_first_look *first)
 {
     return sb_sampler_start(&(struct sb_sampler_setup){ .drivers = &owner,
                                 .opts = &opts,
-                                .interval = INTERVAL,
+                                .interval = interval,
                                 .inspects = SB_INSPECT_ALL,
                                 .first = first },
         NULL);
@@ -52,6 +54,24 @@ static void taken(void)
     sb_inspected_done(&got.after);
 }
 
+static void wait_for_disconnects(unsigned n)
+{
+    while (disconnects < n)
+        nap();
+}
+
+// Waits until the last visit of the server is over and came, in relation to the
+// time since `begun`, not late.
+static void run_on(uint64_t begun, unsigned visits)
+{
+    uint64_t late;
+
+    wait_for_disconnects(visits);
+    late = sb_clock_monotonic() - begun;
+    while (sb_clock_monotonic() - begun < 21 * late)
+        nap();
+}
+
 static void wait_for_inspections(unsigned n)
 {
     while (inspections < n)
@@ -60,6 +80,7 @@ static void wait_for_inspections(unsigned n)
 
 static void before_and_after(void)
 {
+    uint64_t begun = sb_clock_monotonic();
     struct sb_sampler *s;
     struct sb__inst *i;
 
@@ -67,7 +88,7 @@ static void before_and_after(void)
     total_now = 100;
     i = use(NULL);
     s = start(NULL);
-    wait_for_inspections(1);
+    run_on(begun, 1);
     total_now = 300;
     stop(s);
     CHECK_INT(ngot, 1);
@@ -97,6 +118,7 @@ static void first_look(void)
     struct sb_first_look first;
     struct sb_sampler *s;
     struct sb__inst *i;
+    uint64_t begun;
 
     begin();
     owner.opts = &db_opts;
@@ -110,11 +132,11 @@ static void first_look(void)
     CHECK(first.trips.min > 0 && first.trips.min <= first.trips.median &&
           first.trips.median <= first.trips.p90);
     s = start(&first);
-    while (connects < 2)
-        nap();
+    wait_for_disconnects(2);
     total_now = 200;
+    begun = sb_clock_monotonic();
     sb_sampler_rebase(s, sb_clock_monotonic());
-    wait_for_inspections(2);
+    run_on(begun, 3);
     total_now = 300;
     stop(s);
     CHECK_INT(inspections, 3);
@@ -127,6 +149,51 @@ static void first_look(void)
     sb__inst_put(i);
     CHECK_INT(i->refs, 0);
     end();
+}
+
+// When the measured part begins after a warm-up, the server does not answer, or
+// answers late.
+static void base_of_the_totals(void)
+{
+    enum { NO_WARM_UP, MISSED, LATE, WAYS };
+
+    for (int way = 0; way < WAYS; way++) {
+        struct sb_first_look first;
+        struct sb_sampler *s;
+        struct sb__inst *i;
+
+        begin();
+        owner.opts = &db_opts;
+        total_now = 100;
+        i = use(NULL);
+        sb_inspect_first(&owner, SB_INSPECT_ALL, &first);
+        interval = ANY_AGE; // no second attempt
+        s = start(&first);
+        wait_for_disconnects(2);
+        mode = way == MISSED ? REFUSES : ANSWERS;
+        if (way != NO_WARM_UP) {
+            sb_sampler_rebase(
+                s, sb_clock_monotonic() - (way == LATE) * LATE_NS);
+            wait_for_disconnects(3);
+        }
+        mode = ANSWERS;
+        total_now = 300;
+        stop(s);
+        CHECK(got.before.known[SB_PART_CACHE] == (way == NO_WARM_UP));
+        CHECK(isnan(got.before.fact[SB_FACT_CACHE_REQUESTS]) ==
+              (way != NO_WARM_UP));
+        CHECK_STR(got.before.why[SB_PART_CACHE],
+            way == NO_WARM_UP
+                ? ""
+                : "the server did not answer when the measured part began");
+        CHECK_NEAR(sb_inspected_find(&got.before, "t")->rows, 100, 0);
+        CHECK_NEAR(got.after.fact[SB_FACT_CACHE_REQUESTS], 300, 0);
+        taken();
+        sb_first_look_done(&first);
+        sb__inst_put(i);
+        interval = INTERVAL;
+        end();
+    }
 }
 
 static void nothing_to_look_at(void)
@@ -367,6 +434,7 @@ CHECK_FILE
     sb_log_set_level(SB_LOG_FATAL);
     RUN(before_and_after);
     RUN(first_look);
+    RUN(base_of_the_totals);
     RUN(nothing_to_look_at);
     RUN(lost);
     RUN(plans_after_the_run);

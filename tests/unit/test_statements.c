@@ -249,6 +249,7 @@ static const char *item[] = { "off" };
 static struct sb_sampler_opts opts = { .stats = { item, 1 }, .pid = "" };
 static struct sb_db_opts db_opts = { .driver = "" };
 static struct sb_sampler_growth got;
+static uint64_t interval = 20000000;
 
 static void take(void *arg, const struct sb_sampler_growth *g)
 {
@@ -259,7 +260,7 @@ static struct sb_sampler *start(struct sb_first_statements *first)
 {
     return sb_sampler_start(&(struct sb_sampler_setup){ .drivers = &owner,
                                 .opts = &opts,
-                                .interval = 20000000,
+                                .interval = interval,
                                 .statements = true,
                                 .counted = first },
         NULL);
@@ -314,6 +315,33 @@ static void before_and_after(void)
     }
 }
 
+// The server does not answer when the warm-up ends, and does so after the run.
+static void without_a_base(void)
+{
+    struct sb_sampler *s;
+
+    begin_counting();
+    inst = use(NULL);
+    count("a", 2, "A");
+    interval = ANY_AGE; // no second attempt
+    s = start(NULL);
+    while (disconnects < 1)
+        nap();
+    mode = REFUSES;
+    sb_sampler_rebase(s, sb_clock_monotonic());
+    while (disconnects < 2)
+        nap();
+    mode = ANSWERS;
+    stop(s);
+    CHECK_STR(got.growth.why,
+        "the server did not answer when the measured part began");
+    CHECK_INT(got.growth.n, 0);
+    sb_statements_growth_done(&got.growth);
+    sb__inst_put(inst);
+    interval = 20000000;
+    end();
+}
+
 static void without_an_answer(void)
 {
     struct sb_sampler *s;
@@ -348,6 +376,7 @@ CHECK_FILE
     RUN(incomplete);
     RUN(refused);
     RUN(before_and_after);
+    RUN(without_a_base);
     RUN(without_an_answer);
     return check_done();
 }
