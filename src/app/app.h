@@ -461,8 +461,6 @@ void sb__app_server_stop(struct sb__listening *t, const struct sb_report *r);
 void sb__app_server_done(struct sb__listening *t);
 // app/statements.c. Whether servers are asked what they count of statements.
 bool sb__app_statements_wanted(const struct sb_app *a);
-// What was counted before the users connected; NULL: not asked for.
-struct sb_first_statements *sb__app_first_statements(struct sb__listening *t);
 // Takes what the sampler has, which was stopped.
 void sb__app_statements_take(
     struct sb__listening *t, struct sb_sampler *sampler);

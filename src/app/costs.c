@@ -69,7 +69,7 @@ int64_t sb__app_server_process(const struct sb__listening *t)
     if (!*text)
         return l->pid;
     if (strcmp(text, "auto") == 0)
-        return sb_procstat_listener(l->address);
+        return sb_procstat_listener(l->facts.server.address);
     return strtoll(text, NULL, 10);
 }
 

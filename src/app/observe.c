@@ -192,12 +192,13 @@ static unsigned inspected_parts(const struct sb_app *a)
 static void look_first(struct sb__listening *t)
 {
     unsigned parts = inspected_parts(t->a);
+    bool statements = sb__app_statements_wanted(t->a);
 
-    // What sessions wait for is told by operation.
-    if (t->a->sampler_opts.waits)
+    // What a server says of statements and sessions is told by operation.
+    if (t->a->sampler_opts.waits || statements)
         sb_drivers_keep_texts(t->a->drivers);
-    if (parts)
-        sb_inspect_first(t->a->drivers, parts, &t->server.first);
+    if (parts || statements || t->a->rerun)
+        sb_inspect_first(t->a->drivers, parts, statements, &t->server.first);
 }
 
 static void start_server(struct sb__listening *t)
@@ -210,7 +211,6 @@ static void start_server(struct sb__listening *t)
         .inspects = inspected_parts(a),
         .statements = sb__app_statements_wanted(a),
         .first = &t->server.first,
-        .counted = sb__app_first_statements(t),
         .interval = (uint64_t)(a->run.report_interval ? a->run.report_interval
                                                       : DEFAULT_INTERVAL),
     };
@@ -394,43 +394,13 @@ static void add_total(void *arg, const char *name, double growth)
     f->ntotals += total[n - 1].name != NULL;
 }
 
-static void add_inspection(void *arg, const struct sb_inspection *i)
-{
-    struct sb__listening *t = arg;
-    struct sb_inspection one = *i;
-    struct sb_inspection *more = sb_array_least(t->server.inspection,
-        &t->server.ninspections, t->server.ninspections + 1, sizeof(*more));
-
-    if (more) {
-        t->server.inspection = more;
-        more[t->server.ninspections - 1] = one;
-        return;
-    }
-    sb_inspection_done(&one);
-}
-
-static void add_waits(void *arg, const struct sb_server_waits *w)
-{
-    struct sb__listening *t = arg;
-    struct sb_server_waits one = *w;
-    struct sb_server_waits *more = sb_array_least(t->server.waits,
-        &t->server.nwaits, t->server.nwaits + 1, sizeof(*more));
-
-    if (more) {
-        t->server.waits = more;
-        more[t->server.nwaits - 1] = one;
-        return;
-    }
-    sb_server_waits_done(&one);
-}
-
 // end: of the measured part.
 static void take_waits(
     struct sb__listening *t, struct sb_sampler *sampler, uint64_t end)
 {
     struct sb_facts *f = &t->a->facts;
 
-    sb_sampler_waits(sampler, end, add_waits, t);
+    t->server.waits = sb_sampler_waits(sampler, end, &t->server.nwaits);
     if (t->server.nwaits == 0 && !t->a->leave)
         sb_log(SB_LOG_WARNING, "--server-waits: no server was used");
     t->server.shown = calloc(t->server.nwaits + 1, sizeof(*t->server.shown));
@@ -472,7 +442,8 @@ void sb__app_server_stop(struct sb__listening *t, const struct sb_report *r)
         a->leave = true;
     if (a->reporters.n > 0)
         sb_sampler_totals(sampler, add_total, t);
-    sb_sampler_inspections(sampler, add_inspection, t);
+    t->server.inspection = sb_sampler_inspections(
+        sampler, &t->server.ninspections);
     sb__app_server_data(t);
     if (a->sampler_opts.waits && r)
         take_waits(t, sampler, r->start_ns + (uint64_t)(r->total_s * 1e9));

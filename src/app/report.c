@@ -27,9 +27,9 @@
 static const struct sb__app_listener files_listener, limits_listener,
     text_listener, progress_listener;
 static const struct sb__app_listener *const listeners[] = {
-    &sb__app_rerun_listener,
     &sb__app_work_listener,
     &sb__app_server_listener,
+    &sb__app_rerun_listener,
     &sb__app_client_listener,
     &sb__app_ranks_listener,
     &sb__app_validity_listener,

@@ -736,25 +736,23 @@ static void print_differences(const struct sb_app *a, const json_t *list)
 static void compare_before(struct sb__listening *t)
 {
     struct sb_app *a = t->a;
-    struct sb_server_facts server;
+    const struct sb_first_look *first = &t->server.first;
     struct sb_run_facts then, now;
-    struct sb_err err = { 0 };
     json_t *list;
 
     if (!a->rerun || sb__app_quiet(a))
         return;
-    if (sb_describe_first(a->drivers, &server, &err) &&
-        err.code != SB_ENOTFOUND)
-        sb_log(SB_LOG_NOTICE, "the server could not be compared: %s", err.msg);
-    old_facts(a, &then, same_database(old_run(a), server.server.address));
-    new_facts(a, &now, &server);
+    if (first->failed)
+        sb_log(SB_LOG_NOTICE, "the server could not be compared: %s",
+            first->trips.why);
+    old_facts(a, &then, same_database(old_run(a), first->facts.server.address));
+    new_facts(a, &now, &first->facts);
     list = sb_run_facts_compare(&then, &now);
     if (list)
         print_differences(a, list);
     json_decref(list);
     sb_run_facts_done(&then);
     sb_run_facts_done(&now);
-    sb_server_facts_done(&server);
 }
 
 const struct sb__app_listener sb__app_rerun_listener = {

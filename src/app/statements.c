@@ -10,11 +10,9 @@
 #include "base/log.h"
 #include "db/shape.h"
 #include "db/texts.h"
-#include "kit/array.h"
 #include "out/statements.h"
 
 struct sb__app_statements {
-    struct sb_first_statements first;
     struct sb_sampler_growth *growth; // of the servers, after the run
     unsigned ngrowth;
     json_t *json; // facts.statements
@@ -28,44 +26,18 @@ bool sb__app_statements_wanted(const struct sb_app *a)
            (mode == SB_STATEMENTS_AUTO && a->reporters.n > 0);
 }
 
-struct sb_first_statements *sb__app_first_statements(struct sb__listening *t)
-{
-    return t->statements ? &t->statements->first : NULL;
-}
-
-static void take_growth(void *arg, const struct sb_sampler_growth *g)
-{
-    struct sb__app_statements *s = arg;
-    struct sb_sampler_growth one = *g;
-    struct sb_sampler_growth *more = sb_array_least(
-        s->growth, &s->ngrowth, s->ngrowth + 1, sizeof(*more));
-
-    if (more) {
-        s->growth = more;
-        more[s->ngrowth - 1] = one;
-    } else {
-        sb_statements_growth_done(&one.growth);
-    }
-}
-
 void sb__app_statements_take(
     struct sb__listening *t, struct sb_sampler *sampler)
 {
     if (t->statements)
-        sb_sampler_statements(sampler, take_growth, t->statements);
+        t->statements->growth = sb_sampler_statements(
+            sampler, &t->statements->ngrowth);
 }
 
-// Before users connect, so that the counts of a run without a warm-up are
-// exact.
 static void begin_statements(struct sb__listening *t)
 {
-    if (!sb__app_statements_wanted(t->a))
-        return;
-    t->statements = calloc(1, sizeof(*t->statements));
-    if (!t->statements)
-        return;
-    sb_drivers_keep_texts(t->a->drivers);
-    sb_statements_first(t->a->drivers, &t->statements->first);
+    if (sb__app_statements_wanted(t->a))
+        t->statements = calloc(1, sizeof(*t->statements));
 }
 
 // Figures ---------------------------------------------------------------------
@@ -242,7 +214,6 @@ void sb__app_statements_done(struct sb__listening *t)
 
     if (!s)
         return;
-    sb_first_statements_done(&s->first);
     for (unsigned i = 0; i < s->ngrowth; i++)
         sb_statements_growth_done(&s->growth[i].growth);
     free(s->growth);

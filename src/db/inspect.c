@@ -9,7 +9,6 @@
 #include "base/host.h"
 #include "base/procstat.h"
 #include "db/internal.h"
-#include "db/probe.h"
 
 static int take_fact(void *arg, enum sb_fact_id id, double value)
 {
@@ -249,7 +248,6 @@ static int ping(
     qsort(ns, n, sizeof(*ns), by_value);
     out->n = n;
     out->min = ns[0];
-    out->median = ns[n / 2];
     out->p90 = ns[n * 9 / 10];
     return 0;
 }
@@ -264,40 +262,37 @@ static int64_t find_process(const struct sb_server *s)
     return pid && sb_procstat_descends(s->pid, pid) ? pid : 0;
 }
 
-// Where the server is.
-static int describe(
-    struct sb__probe *p, struct sb_first_look *out, struct sb_err *err)
+static void count(struct sb__probe *p, struct sb_statements *out)
 {
-    struct sb_server_facts f;
-    int rc;
+    struct sb_err err = { 0 };
 
-    sb__probe_client(p, &f);
-    rc = sb__probe_describe(p, &f, err);
-    if (rc == 0)
-        memcpy(out->address, f.server.address, sizeof(out->address));
-    out->pid = rc ? 0 : find_process(&f.server);
-    sb_server_facts_done(&f);
-    return rc;
+    // A server that does not answer is asked again when the users are ready.
+    if (sb__statements_read(p, out, &err))
+        sb_statements_done(out);
 }
 
-static int look(struct sb__probe *p, unsigned parts, struct sb_first_look *out,
-    struct sb_err *err)
+static int look(struct sb__probe *p, unsigned parts, bool statements,
+    struct sb_first_look *out, struct sb_err *err)
 {
     int rc = sb__probe_connect(p, err), pinged;
 
     if (rc == 0)
-        rc = describe(p, out, err);
+        rc = sb__probe_describe(p, &out->facts, err);
+    out->failed = rc != 0;
     if (rc)
         return rc;
+    out->pid = find_process(&out->facts.server);
     pinged = ping(p, &out->trips, err);
     rc = sb__inspect(p, parts, false, &out->seen, err);
     if (rc == 0 && out->seen.folder[0])
         out->flush = sb_host_flush(out->seen.folder);
+    if (rc == 0 && statements)
+        count(p, &out->counted);
     return rc ? rc : pinged;
 }
 
-void sb_inspect_first(
-    struct sb_drivers *d, unsigned parts, struct sb_first_look *out)
+void sb_inspect_first(struct sb_drivers *d, unsigned parts, bool statements,
+    struct sb_first_look *out)
 {
     struct sb_err err = { 0 };
     struct sb__probe *p;
@@ -307,44 +302,25 @@ void sb_inspect_first(
         .flush = NAN
     };
     out->inst = sb__inst_likely(d);
-    // The library of a database in this process opens its files, or makes them.
-    if (!out->inst || (out->inst->db->drv->caps & SB_CAP_EMBEDDED))
+    if (!out->inst)
         return;
     p = sb__probe_new(out->inst, 0, &err);
-    if (!p || look(p, parts, out, &err))
+    out->failed = !p;
+    if (p)
+        sb__probe_client(p, &out->facts);
+    // The library of a database in this process opens its files, or makes them.
+    if (!p || (!(out->inst->db->drv->caps & SB_CAP_EMBEDDED) &&
+                  look(p, parts, statements, out, &err)))
         snprintf(out->trips.why, sizeof(out->trips.why), "%.190s", err.msg);
     sb__probe_free(p);
 }
 
 void sb_first_look_done(struct sb_first_look *l)
 {
+    sb_server_facts_done(&l->facts);
     sb_inspected_done(&l->seen);
+    sb_statements_done(&l->counted);
     if (l->inst)
         sb__inst_put(l->inst);
     l->inst = NULL;
-}
-
-int sb_describe_first(
-    struct sb_drivers *d, struct sb_server_facts *out, struct sb_err *err)
-{
-    struct sb__inst *inst = sb__inst_likely(d);
-    struct sb__probe *p;
-    int rc;
-
-    *out = (struct sb_server_facts){ 0 };
-    if (!inst)
-        return sb_err_set(
-            err, SB_ENOTFOUND, "no server is known before the users connect");
-    p = sb__probe_new(inst, 0, err);
-    rc = p ? 0 : err->code;
-    if (p)
-        sb__probe_client(p, out);
-    if (p && !(inst->db->drv->caps & SB_CAP_EMBEDDED)) {
-        rc = sb__probe_connect(p, err);
-        if (rc == 0)
-            rc = sb__probe_describe(p, out, err);
-    }
-    sb__probe_free(p);
-    sb__inst_put(inst);
-    return rc;
 }

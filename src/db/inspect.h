@@ -6,6 +6,8 @@
 #define SB_INSPECT_H
 
 #include "db/driver.h"
+#include "db/probe.h"
+#include "db/statements.h"
 
 #define SB_INSPECT_TABLES_MAX 1000
 
@@ -61,7 +63,6 @@ bool sb_inspected_same(
 double sb_inspected_growth(const struct sb_inspected *from,
     const struct sb_inspected *to, enum sb_fact_id id, const char **why);
 
-struct sb__probe;
 // Asks a server for these parts and fills *out. What the costs are computed
 // from comes last, or, after a run, first: other questions are no part of them.
 // 0 or SB_E*; then *out is empty.
@@ -73,26 +74,28 @@ const struct sb_table_facts *sb_inspected_find(
     const struct sb_inspected *i, const char *name);
 
 struct sb_drivers;
-struct sb_server_facts;
-struct sb__inst;
 
 // The shortest round trips to a server, without load.
 struct sb_round_trips {
-    unsigned n;              // 0: unknown
-    char why[200];           // if unknown
-    double min, median, p90; // ns
+    unsigned n;      // 0: unknown
+    char why[200];   // if unknown
+    double min, p90; // ns
 };
 
 // A look at a server before the users connect.
 struct sb_first_look {
     struct sb__inst *inst; // whose server it was; NULL: none
+    // Of a database in this process, only the library is known before its files
+    // are opened.
+    struct sb_server_facts facts;
+    bool failed; // the server did not answer, for the reason trips.why
     struct sb_round_trips trips;
-    struct sb_inspected seen; // asked: the server answered
+    struct sb_inspected seen;     // asked: the server answered
+    struct sb_statements counted; // in the same way
     // ns that a device of this machine needs to flush a write, if it has a
     // folder of that name; NaN: unknown. Whether the server is on this machine
     // is not known yet.
     double flush;
-    char address[256]; // as struct sb_server; "": unknown
     // The process of this machine that listens at the address, if it is the
     // server's; 0: unknown.
     int64_t pid;
@@ -101,16 +104,10 @@ struct sb_first_look {
 // Looks at the first server that was used, or else at the one that options
 // select, on a connection of its own, which is closed again. Takes some
 // milliseconds; up to 5 s if the server does not answer. parts: that are asked
-// for. No users may be connecting. Main thread.
-void sb_inspect_first(
-    struct sb_drivers *d, unsigned parts, struct sb_first_look *out);
+// for. statements: what it counts of them, too. No users may be connecting.
+// Main thread.
+void sb_inspect_first(struct sb_drivers *d, unsigned parts, bool statements,
+    struct sb_first_look *out);
 void sb_first_look_done(struct sb_first_look *l); // {0} allowed
-
-// Describes the same server in the same way. Of a database in this process,
-// only its library is known before its files are opened. 0; SB_ENOTFOUND: no
-// server is known before the users connect; or SB_E* if it did not answer. Call
-// sb_server_facts_done() in any case.
-int sb_describe_first(
-    struct sb_drivers *d, struct sb_server_facts *out, struct sb_err *err);
 
 #endif

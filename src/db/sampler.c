@@ -886,7 +886,9 @@ static void take_first_look(struct sb_sampler *s, struct sb__sampler_target *t,
     if (!first || first->inst != inst || number != 0)
         return;
     t->before = first->seen;
+    t->counted = first->counted;
     first->seen = (struct sb_inspected){ 0 };
+    first->counted = (struct sb_statements){ 0 };
 }
 
 static void make_waits(
@@ -900,17 +902,6 @@ static void make_waits(
         t->s->setup.drivers, inst, number, is_own_session, t->s, &err);
     if (!t->waits)
         sb_log(SB_LOG_WARNING, "--server-waits: %s", err.msg);
-}
-
-static void take_first_counts(struct sb_sampler *s,
-    struct sb__sampler_target *t, const struct sb__inst *inst, uint64_t number)
-{
-    struct sb_first_statements *first = s->setup.counted;
-
-    if (!first || first->inst != inst || number != 0)
-        return;
-    t->counted = first->seen;
-    first->seen = (struct sb_statements){ 0 };
 }
 
 static void add_target(
@@ -931,7 +922,6 @@ static void add_target(
     sb__probe_client(t->probe, &t->facts);
     take_first_look(s, t, inst, number);
     make_waits(t, inst, number);
-    take_first_counts(s, t, inst, number);
     pthread_mutex_lock(&s->lock);
     assert(s->ntargets < TARGETS_MAX);
     s->target[s->ntargets++] = t;
@@ -1188,14 +1178,21 @@ void sb_sampler_servers(struct sb_sampler *s,
     pthread_mutex_unlock(&s->lock);
 }
 
-void sb_sampler_inspections(struct sb_sampler *s,
-    void (*visit)(void *arg, const struct sb_inspection *i), void *arg)
+struct sb_inspection *sb_sampler_inspections(struct sb_sampler *s, unsigned *n)
 {
+    struct sb_inspection *all;
+
+    *n = 0;
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < s->ntargets; i++) {
+    all = calloc(s->ntargets + 1, sizeof(*all));
+    for (size_t i = 0; all && i < s->ntargets; i++) {
         struct sb__sampler_target *t = s->target[i];
         const struct sb_driver *drv = sb__probe_driver(t->probe);
-        struct sb_inspection one = { .documents = t->facts.documents,
+        struct sb_inspection *one = &all[*n];
+
+        if (t->same)
+            continue;
+        *one = (struct sb_inspection){ .documents = t->facts.documents,
             .embedded = (drv->caps & SB_CAP_EMBEDDED) != 0,
             .late_ns = t->facts.totals_late_ns,
             .before = t->before,
@@ -1204,17 +1201,15 @@ void sb_sampler_inspections(struct sb_sampler *s,
             .waiters = t->waiters,
             .plans_before = t->plans_before,
             .plans_after = t->plans_after };
-
-        if (t->same)
-            continue;
-        snprintf(one.driver, sizeof(one.driver), "%s", drv->name);
+        snprintf(one->driver, sizeof(one->driver), "%s", drv->name);
         snprintf(
-            one.address, sizeof(one.address), "%s", t->facts.server.address);
+            one->address, sizeof(one->address), "%s", t->facts.server.address);
         t->before = t->after = (struct sb_inspected){ 0 };
         t->plans_before = t->plans_after = (struct sb_plans){ 0 };
-        visit(arg, &one);
+        ++*n;
     }
     pthread_mutex_unlock(&s->lock);
+    return all;
 }
 
 void sb_inspection_done(struct sb_inspection *i)
@@ -1238,49 +1233,59 @@ void sb_sampler_waits_interval(struct sb_sampler *s,
     pthread_mutex_unlock(&s->lock);
 }
 
-void sb_sampler_waits(struct sb_sampler *s, uint64_t end,
-    void (*visit)(void *arg, const struct sb_server_waits *w), void *arg)
+struct sb_server_waits *sb_sampler_waits(
+    struct sb_sampler *s, uint64_t end, unsigned *n)
 {
+    struct sb_server_waits *all;
+
+    *n = 0;
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < s->ntargets; i++) {
+    all = calloc(s->ntargets + 1, sizeof(*all));
+    for (size_t i = 0; all && i < s->ntargets; i++) {
         const struct sb__sampler_target *t = s->target[i];
-        struct sb_server_waits one;
+        struct sb_server_waits *one = &all[*n];
 
         if (!t->waits || t->same)
             continue;
         // A thread that could not be ended may still take a sample.
-        sb__waits_sampler_finish(
-            t->waits, s->measured_at, end, s->joined, &one);
-        memcpy(one.address, t->facts.server.address, sizeof(one.address));
-        visit(arg, &one);
+        sb__waits_sampler_finish(t->waits, s->measured_at, end, s->joined, one);
+        memcpy(one->address, t->facts.server.address, sizeof(one->address));
+        ++*n;
     }
     pthread_mutex_unlock(&s->lock);
+    return all;
 }
 
-void sb_sampler_statements(struct sb_sampler *s,
-    void (*visit)(void *arg, const struct sb_sampler_growth *g), void *arg)
+struct sb_sampler_growth *sb_sampler_statements(
+    struct sb_sampler *s, unsigned *n)
 {
+    struct sb_sampler_growth *all;
+
+    *n = 0;
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < s->ntargets; i++) {
+    all = calloc(s->ntargets + 1, sizeof(*all));
+    for (size_t i = 0; all && i < s->ntargets; i++) {
         struct sb__sampler_target *t = s->target[i];
-        struct sb_sampler_growth one = {
-            .late_s = (double)t->counted_late / 1e9, .growth = t->growth
-        };
+        struct sb_sampler_growth *one = &all[*n];
 
         if (t->same)
             continue;
-        if (!one.growth.asked)
-            snprintf(one.growth.why, sizeof(one.growth.why), "%s",
+        *one = (struct sb_sampler_growth){
+            .late_s = (double)t->counted_late / 1e9, .growth = t->growth
+        };
+        if (!one->growth.asked)
+            snprintf(one->growth.why, sizeof(one->growth.why), "%s",
                 t->counted.why[0] ? t->counted.why
                                   : "the server did not answer");
-        snprintf(one.driver, sizeof(one.driver), "%s",
+        snprintf(one->driver, sizeof(one->driver), "%s",
             sb__probe_driver(t->probe)->name);
         snprintf(
-            one.address, sizeof(one.address), "%s", t->facts.server.address);
+            one->address, sizeof(one->address), "%s", t->facts.server.address);
         t->growth = (struct sb_statements_growth){ 0 };
-        visit(arg, &one);
+        ++*n;
     }
     pthread_mutex_unlock(&s->lock);
+    return all;
 }
 
 // The lock is held.

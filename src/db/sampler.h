@@ -52,10 +52,8 @@ struct sb_sampler_setup {
     unsigned inspects; // servers are asked for these parts before and after the
                        // run: 1u << enum sb_inspect_part
     struct sb_first_look *first; // of a server; NULL: none. The sampler takes
-                                 // what was seen
-    bool statements; // the counts of statements are read before and after it
-    struct sb_first_statements *counted; // those before the users connected;
-                                         // NULL: none. The sampler takes them
+                                 // what was seen and counted
+    bool statements;   // the counts of statements are read before and after it
     uint64_t interval; // ns between two reports, more than 0; samples are at
                        // least 100 ms apart
 };
@@ -103,11 +101,12 @@ void sb_sampler_totals(struct sb_sampler *s,
 void sb_sampler_waits_interval(struct sb_sampler *s,
     void (*visit)(void *arg, const char *name, double sessions), void *arg);
 
-// Passes what the samples of waits have shown, once per server. end: of the
-// measured part (CLOCK_MONOTONIC in ns). The visitor takes the contents:
-// sb_server_waits_done(). After sb_sampler_stop().
-void sb_sampler_waits(struct sb_sampler *s, uint64_t end,
-    void (*visit)(void *arg, const struct sb_server_waits *w), void *arg);
+// Returns what the samples of waits have shown, once per server: an array of
+// *n, which the caller frees, after sb_server_waits_done(). NULL: no memory.
+// end: of the measured part (CLOCK_MONOTONIC in ns). Once, after
+// sb_sampler_stop().
+struct sb_server_waits *sb_sampler_waits(
+    struct sb_sampler *s, uint64_t end, unsigned *n);
 
 // Visits the servers, one entry for each address. Those that have not answered
 // (yet) have empty fields. Does not wait. The facts are valid during the visit.
@@ -129,10 +128,8 @@ struct sb_inspection {
     struct sb_plans plans_before, plans_after;
 };
 
-// Passes what the servers said, once per server and database. The visitor takes
-// the contents: sb_inspection_done(). After sb_sampler_stop().
-void sb_sampler_inspections(struct sb_sampler *s,
-    void (*visit)(void *arg, const struct sb_inspection *i), void *arg);
+// Returns what the servers said, once per server and database, in the same way.
+struct sb_inspection *sb_sampler_inspections(struct sb_sampler *s, unsigned *n);
 void sb_inspection_done(struct sb_inspection *i);
 
 // What a server has counted of statements in the measured part.
@@ -144,10 +141,10 @@ struct sb_sampler_growth {
     struct sb_statements_growth growth;
 };
 
-// Passes it, once per server and database, also if nothing is known. The
-// visitor takes the growth. After sb_sampler_stop().
-void sb_sampler_statements(struct sb_sampler *s,
-    void (*visit)(void *arg, const struct sb_sampler_growth *g), void *arg);
+// Returns it, once per server and database, also if nothing is known, in the
+// same way.
+struct sb_sampler_growth *sb_sampler_statements(
+    struct sb_sampler *s, unsigned *n);
 
 // Waits until each server has answered once, or failed to, but at most `ns`:
 // for the facts of a run that was very short.

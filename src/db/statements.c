@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "db/internal.h"
 #include "db/probe.h"
 #include "kit/array.h"
 
@@ -260,30 +259,4 @@ int sb__statements_grow(struct sb__probe *p, const struct sb_statements *before,
     g->lost = after->lost > before->lost;
     rc = take_growth(g, after);
     return rc ? sb_err_set(err, rc, "out of memory") : read_texts(p, g, err);
-}
-
-// Before the users connect ----------------------------------------------------
-
-void sb_statements_first(struct sb_drivers *d, struct sb_first_statements *out)
-{
-    struct sb_err err = { 0 };
-    struct sb__probe *p;
-
-    *out = (struct sb_first_statements){ .inst = sb__inst_likely(d) };
-    if (!out->inst || (out->inst->db->drv->caps & SB_CAP_EMBEDDED))
-        return;
-    p = sb__probe_new(out->inst, 0, &err);
-    // A server that does not answer is asked again when the users are ready.
-    if (p && sb__probe_connect(p, &err) == 0 &&
-        sb__statements_read(p, &out->seen, &err))
-        sb_statements_done(&out->seen);
-    sb__probe_free(p);
-}
-
-void sb_first_statements_done(struct sb_first_statements *f)
-{
-    sb_statements_done(&f->seen);
-    if (f->inst)
-        sb__inst_put(f->inst);
-    f->inst = NULL;
 }

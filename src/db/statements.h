@@ -54,17 +54,4 @@ int sb__statements_grow(struct sb__probe *p, const struct sb_statements *before,
     struct sb_statements *after, struct sb_statements_growth *g,
     struct sb_err *err);
 
-struct sb_drivers;
-struct sb__inst;
-
-// The counts of a server before the users connect.
-struct sb_first_statements {
-    struct sb__inst *inst; // whose server it was; NULL: none
-    struct sb_statements seen;
-};
-
-// Reads them as sb_inspect_first() looks at a server.
-void sb_statements_first(struct sb_drivers *d, struct sb_first_statements *out);
-void sb_first_statements_done(struct sb_first_statements *f); // {0} allowed
-
 #endif

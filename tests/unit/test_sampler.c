@@ -582,18 +582,12 @@ static void hangs_forever(void)
     sb__inst_put(i);
 }
 
-static void take_waits(void *arg, const struct sb_server_waits *w)
-{
-    struct sb_server_waits *out = arg;
-
-    *out = *w;
-}
-
 // What was seen before is shown.
 static void hangs_while_it_looks_at_sessions(void)
 {
-    struct sb_server_waits w = { 0 };
+    struct sb_server_waits *w;
     struct sb__inst *i;
+    unsigned n;
 
     begin();
     mode = HANGS_ALONE;
@@ -604,11 +598,13 @@ static void hangs_while_it_looks_at_sessions(void)
         nap();
     keep();
     CHECK(!sb_sampler_stop(s));
-    sb_sampler_waits(s, sb_clock_monotonic(), take_waits, &w);
-    CHECK_INT(w.figures.samples, 1);
-    CHECK_NEAR(w.figures.all.sessions, 2, 0);
-    CHECK(!w.samples);
-    sb_server_waits_done(&w);
+    w = sb_sampler_waits(s, sb_clock_monotonic(), &n);
+    CHECK_INT(n, 1);
+    CHECK_INT(w->figures.samples, 1);
+    CHECK_NEAR(w->figures.all.sessions, 2, 0);
+    CHECK(!w->samples);
+    sb_server_waits_done(w);
+    free(w);
     sb_sampler_free(s);
     mode = ANSWERS;
     while (waiting > 0 || disconnects < connects)

@@ -251,19 +251,26 @@ static struct sb_db_opts db_opts = { .driver = "" };
 static struct sb_sampler_growth got;
 static uint64_t interval = 20000000;
 
-static void take(void *arg, const struct sb_sampler_growth *g)
-{
-    got = *g;
-}
-
-static struct sb_sampler *start(struct sb_first_statements *first)
+static struct sb_sampler *start(struct sb_first_look *first)
 {
     return sb_sampler_start(&(struct sb_sampler_setup){ .drivers = &owner,
                                 .opts = &opts,
                                 .interval = interval,
                                 .statements = true,
-                                .counted = first },
+                                .first = first },
         NULL);
+}
+
+// Takes what was counted.
+static void take(struct sb_sampler *s)
+{
+    unsigned n;
+    struct sb_sampler_growth *all = sb_sampler_statements(s, &n);
+
+    CHECK_INT(n, 1);
+    got = all[0];
+    free(all);
+    sb_sampler_free(s);
 }
 
 static void stop(struct sb_sampler *s)
@@ -272,22 +279,21 @@ static void stop(struct sb_sampler *s)
     count("a", 9, "A");
     sb_sampler_last(s, ANY_AGE);
     CHECK(sb_sampler_stop(s));
-    sb_sampler_statements(s, take, NULL);
-    sb_sampler_free(s);
+    take(s);
 }
 
 // It is read before the users connect, and after a warm-up again.
 static void before_and_after(void)
 {
     for (int warm_up = 0; warm_up <= 1; warm_up++) {
-        struct sb_first_statements first;
+        struct sb_first_look first;
         struct sb_sampler *s;
 
         begin_counting();
         owner.opts = &db_opts;
         inst = use(NULL);
         count("a", 2, "A");
-        sb_statements_first(&owner, &first);
+        sb_inspect_first(&owner, 0, true, &first);
         CHECK_INT(connects, 1);
         CHECK_INT(disconnects, 1);
         CHECK_INT(readings, 1);
@@ -308,7 +314,7 @@ static void before_and_after(void)
         CHECK_NEAR(got.growth.item[0].by.calls, warm_up ? 4 : 7, 0);
         CHECK((got.late_s > 0) == (warm_up > 0));
         sb_statements_growth_done(&got.growth);
-        sb_first_statements_done(&first);
+        sb_first_look_done(&first);
         sb__inst_put(inst);
         CHECK_INT(inst->refs, 0);
         end();
@@ -359,9 +365,8 @@ static void without_an_answer(void)
     sb_sampler_wait(s, ANY_AGE);
     sb_sampler_last(s, 0);
     CHECK(sb_sampler_stop(s));
-    sb_sampler_statements(s, take, NULL);
+    take(s);
     CHECK_STR(got.growth.why, "the server did not answer");
-    sb_sampler_free(s);
     sb__inst_put(inst);
     disconnects = connects; // refused ones have none
     end();
