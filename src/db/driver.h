@@ -370,8 +370,9 @@ enum sb_fact_id {
     SB_FACT_CACHE_MISSES,   // total: those of them that were not in it
     SB_FACT_DATA_BYTES,     // of the database with indexes; if table() is not
                             // called
-    SB_FACT_LOG_BYTES,      // total: bytes of log that were written; up to
-                            // date, whatever counters_delay is
+    SB_FACT_LOG_BYTES,      // total: bytes of log that were written, on a
+                            // replica with those that it received; up to date,
+                            // whatever counters_delay is
     SB_FACT_LOG_FLUSHES, // total: times that the log was flushed to its device
     SB_FACT_LOG_DEBT,    // bytes of log since the last checkpoint
     SB_FACT_LOG_LIMIT,   // bytes of it that force the next one
@@ -431,8 +432,9 @@ struct sb_inspect_sink {
     int (*undurable)(void *arg, const char *setting);
     // The folder of the log, or else of the data, on the server's machine.
     int (*folder)(void *arg, const char *path);
-    // A part is complete (why NULL), or cannot be known: `source` cannot be
-    // read. A part without a call is one that the driver does not know.
+    // A part is complete (why NULL), or some of it cannot be known: `source`
+    // cannot be read. A part without a call is one that the driver does not
+    // know.
     void (*part)(void *arg, enum sb_inspect_part part, const char *source,
         const struct sb_err *why);
 };

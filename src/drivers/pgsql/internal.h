@@ -303,6 +303,8 @@ const PGresult *pgsql_answer(
 // Returns a value of the answer; NULL for SQL NULL and for a position outside
 // the result.
 const char *pgsql_cell(const PGresult *r, int row, int column);
+// The same as a number; NaN: NULL.
+double pgsql_number(const PGresult *r, int row, int column);
 int pgsql_fetch(struct sb_conn *conn, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err);
 const char *pgsql_column(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Results of libpq.
+#include <math.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -152,6 +153,13 @@ const char *pgsql_cell(const PGresult *r, int row, int column)
         column >= PQnfields(r) || PQgetisnull(r, row, column))
         return NULL;
     return PQgetvalue(r, row, column);
+}
+
+double pgsql_number(const PGresult *r, int row, int column)
+{
+    const char *text = pgsql_cell(r, row, column);
+
+    return text ? strtod(text, NULL) : NAN;
 }
 
 // Reading ------------------------------------------------------------------

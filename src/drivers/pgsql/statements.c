@@ -63,26 +63,19 @@ static int find_extension(
     return rc;
 }
 
-static double statement_number(const PGresult *r, int row, int column)
-{
-    const char *text = pgsql_cell(r, row, column);
-
-    return text ? strtod(text, NULL) : NAN;
-}
-
 static int take_totals(const PGresult *r, const struct sb_statement_sink *to)
 {
     int rc = 0;
 
     for (int i = 0; rc == 0 && i < PQntuples(r); i++) {
         const struct sb_statement_count s = { .id = pgsql_cell(r, i, 0),
-            .calls = statement_number(r, i, 1),
-            .ns = statement_number(r, i, 2) * 1e6,
-            .rows = statement_number(r, i, 3),
+            .calls = pgsql_number(r, i, 1),
+            .ns = pgsql_number(r, i, 2) * 1e6,
+            .rows = pgsql_number(r, i, 3),
             .examined = NAN,
-            .hit = statement_number(r, i, 4),
-            .read = statement_number(r, i, 5),
-            .written = statement_number(r, i, 6),
+            .hit = pgsql_number(r, i, 4),
+            .read = pgsql_number(r, i, 5),
+            .written = pgsql_number(r, i, 6),
             .errors = NAN };
 
         if (s.id)
@@ -108,7 +101,7 @@ static int take_texts(const PGresult *r, const struct sb_statement_sink *to)
 
 static int take_lost(const PGresult *r, const struct sb_statement_sink *to)
 {
-    return to->lost(to->arg, statement_number(r, 0, 0));
+    return to->lost(to->arg, pgsql_number(r, 0, 0));
 }
 
 // sql: takes it, also if it is incomplete.
