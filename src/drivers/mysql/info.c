@@ -123,8 +123,9 @@ static void my_classify(struct sb_counter *c)
     }
 }
 
-static int take_status(const char *const *row, const struct sb_counter_sink *to)
+static int take_status(void *arg, MYSQL_ROW row)
 {
+    const struct sb_counter_sink *to = arg;
     struct sb_counter c = { .name = row[0], .kind = SB_COUNTER_TOTAL };
     char *end;
 
@@ -138,9 +139,9 @@ static int take_status(const char *const *row, const struct sb_counter_sink *to)
 }
 
 // Columns: name, value, type. Of the types, only "value" is a level.
-static int my_take_metric(
-    const char *const *row, const struct sb_counter_sink *to)
+static int my_take_metric(void *arg, MYSQL_ROW row)
 {
+    const struct sb_counter_sink *to = arg;
     char name[128];
     struct sb_counter c = { .name = name, .kind = SB_COUNTER_TOTAL };
     char *end;
@@ -158,7 +159,7 @@ struct source {
     const char *name, *sql;
     unsigned columns;
     const char *prefix; // of its names; "": none
-    int (*take)(const char *const *row, const struct sb_counter_sink *to);
+    int (*take)(void *arg, MYSQL_ROW row);
 };
 
 static const struct source sources[] = {
@@ -200,19 +201,12 @@ static bool wants_source(
 static int my_read_source(struct sbmy_conn *c, const struct source *s,
     const struct sb_counter_sink *to, struct sb_err *err)
 {
-    MYSQL_RES *res;
-    MYSQL_ROW row;
-    int rc = sbmy_ask(c, s->sql, s->columns, &res, err);
+    int rc = sbmy_ask_each(c, s->sql, s->columns, s->take, (void *)to, err);
 
     if (rc == SB_EQUERY) {
         to->missing(to->arg, s->name, err);
         return 0;
     }
-    if (rc)
-        return rc;
-    while (rc == 0 && (row = sbmy_ask_row(res, s->columns)) != NULL)
-        rc = s->take((const char *const *)row, to);
-    mysql_free_result(res);
     return rc;
 }
 
@@ -361,17 +355,6 @@ static int64_t read_pid(const char *path)
     return pid;
 }
 
-static bool my_lists(MYSQL_RES *res, const char *name)
-{
-    MYSQL_ROW row = NULL;
-
-    mysql_data_seek(res, 0);
-    do
-        row = sbmy_ask_row(res, 2);
-    while (row && strcmp(row[0], name) != 0);
-    return row != NULL;
-}
-
 // The known settings, then all others that are not defaults.
 static int visit_settings(struct about *a)
 {
@@ -386,15 +369,15 @@ static int visit_settings(struct about *a)
             continue;
         }
         rc = a->setting(a->arg, row[0], row[1],
-            !a->changed                    ? SB_SETTING_UNKNOWN
-            : my_lists(a->changed, row[0]) ? SB_SETTING_CHANGED
-                                           : SB_SETTING_DEFAULT);
+            !a->changed                          ? SB_SETTING_UNKNOWN
+            : sbmy_ask_value(a->changed, row[0]) ? SB_SETTING_CHANGED
+                                                 : SB_SETTING_DEFAULT);
     }
     if (a->changed)
         mysql_data_seek(a->changed, 0);
     while (
         rc == 0 && a->changed && (row = sbmy_ask_row(a->changed, 2)) != NULL) {
-        if (!my_lists(a->all, row[0]))
+        if (!sbmy_ask_value(a->all, row[0]))
             rc = a->setting(a->arg, row[0], row[1], SB_SETTING_CHANGED);
     }
     return rc;

@@ -47,31 +47,26 @@ static double known_number(const char *text)
     return value < 0 ? NAN : value;
 }
 
-static int take_tables(MYSQL_RES *res, const struct sb_inspect_sink *to)
+static int take_table(void *arg, MYSQL_ROW row)
 {
-    MYSQL_ROW row;
-    int rc = 0;
+    const struct sb_inspect_sink *to = arg;
+    const struct sb_table_facts t = { .name = row[0],
+        .rows = known_number(row[1]),
+        .bytes = known_number(row[2]),
+        .changed = known_number(row[3]),
+        .dead = NAN,
+        .analyzed = known_number(row[4]),
+        .uses = known_number(row[5]) };
 
-    while (rc == 0 && (row = sbmy_ask_row(res, 6)) != NULL) {
-        const struct sb_table_facts t = { .name = row[0],
-            .rows = known_number(row[1]),
-            .bytes = known_number(row[2]),
-            .changed = known_number(row[3]),
-            .dead = NAN,
-            .analyzed = known_number(row[4]),
-            .uses = known_number(row[5]) };
-
-        rc = to->table(to->arg, &t);
-    }
-    return rc;
+    return to->table(to->arg, &t);
 }
 
 #define NO_TABLE 1109 // ER_UNKNOWN_TABLE
 
 // Reads the tables with as much as this user may see. *view: the view of
 // InnoDB, or NULL if it cannot be read, with the reason in *why.
-static int read_tables(struct sbmy_conn *c, MYSQL_RES **res, const char **view,
-    struct sb_err *why, struct sb_err *err)
+static int read_tables(struct sbmy_conn *c, const struct sb_inspect_sink *to,
+    const char **view, struct sb_err *why, struct sb_err *err)
 {
     static const char *const views[] = { "innodb_tablestats",
         "innodb_sys_tablestats", NULL };
@@ -83,7 +78,7 @@ static int read_tables(struct sbmy_conn *c, MYSQL_RES **res, const char **view,
 
             *view = views[i];
             write_tables_sql(sql, sizeof(sql), views[i], counts);
-            rc = sbmy_ask(c, sql, 6, res, err);
+            rc = sbmy_ask_each(c, sql, 6, take_table, (void *)to, err);
             // A view that the other fork has says nothing.
             if (rc == SB_EQUERY && !counts &&
                 (why->code == 0 || why->native == NO_TABLE))
@@ -98,178 +93,187 @@ static int inspect_tables(
 {
     struct sb_err why = { 0 };
     const char *view = NULL;
-    MYSQL_RES *res = NULL;
     int rc;
 
     // MySQL 8 otherwise shows sizes that are a day old; others do not have it.
     sbmy_ask_nothing(
         c, "SET SESSION information_schema_stats_expiry = 0", NULL);
-    rc = read_tables(c, &res, &view, &why, err);
+    rc = read_tables(c, to, &view, &why, err);
     if (rc && rc != SB_EQUERY)
         return rc;
     to->part(
         to->arg, SB_PART_SIZE, "information_schema.tables", rc ? err : NULL);
     to->part(to->arg, SB_PART_STATISTICS,
         "information_schema.innodb_tablestats", view ? NULL : &why);
-    if (rc)
-        return 0;
-    rc = take_tables(res, to);
-    mysql_free_result(res);
-    return rc;
-}
-
-// If the binary log is on, a transaction is durable when it is in that log.
-static int take_setting(
-    const char *name, const char *value, const struct sb_inspect_sink *to)
-{
-    char setting[80];
-
-    if (strcmp(name, "datadir") == 0)
-        return to->folder(to->arg, value);
-    if (strcmp(value, "1") == 0)
-        return 0;
-    snprintf(setting, sizeof(setting), "%.50s=%.20s", name, value);
-    return to->undurable(to->arg, setting);
-}
-
-static int take_status_fact(
-    const char *name, const char *value, const struct sb_inspect_sink *to)
-{
-    static const struct {
-        const char *name;
-        enum sb_fact_id id;
-    } facts[] = {
-        { "Innodb_buffer_pool_read_requests", SB_FACT_CACHE_REQUESTS },
-        { "Innodb_buffer_pool_reads", SB_FACT_CACHE_MISSES },
-        { "Innodb_os_log_written", SB_FACT_LOG_BYTES },
-        { "Innodb_os_log_fsyncs", SB_FACT_LOG_FLUSHES },
-        { "innodb_buffer_pool_size", SB_FACT_CACHE_BYTES },
-        { "Innodb_checkpoint_age", SB_FACT_LOG_DEBT },
-        { "Innodb_checkpoint_max_age", SB_FACT_LOG_LIMIT },
-        { "Innodb_redo_log_logical_size", SB_FACT_LOG_DEBT },
-        { "Innodb_redo_log_capacity_resized", SB_FACT_LOG_LIMIT },
-        { "Innodb_row_lock_waits", SB_FACT_LOCK_WAITS },
-        { "Innodb_deadlocks", SB_FACT_DEADLOCKS },
-        { "Innodb_buffer_pool_bytes_dirty", SB_FACT_DIRTY_BYTES },
-        { "dirty_limit", SB_FACT_DIRTY_LIMIT },
-        { "Innodb_history_list_length", SB_FACT_PURGE },
-    };
-
-    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-        if (strcasecmp(facts[i].name, name) == 0)
-            return to->fact(to->arg, facts[i].id, strtod(value, NULL));
-    }
     return 0;
 }
 
-// What the server has done so far. MariaDB counts rows of all engines but
-// those of temporary tables, and MySQL those of InnoDB, without system tables.
-static int inspect_work(
-    struct sbmy_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
+// What InnoDB counts does not include tables of other engines.
+static int take_engine(void *arg, MYSQL_ROW row)
 {
-    enum { UPTIME, ROWS, ROWS_OF_ALL, READ, WRITTEN, PAGE, FSYNCS, COUNTERS };
-    static const char *const names[COUNTERS] = { "Uptime", "Innodb_rows_read",
-        "Rows_read", "Innodb_pages_read", "Innodb_pages_written",
-        "Innodb_page_size", "Innodb_data_fsyncs" };
-    double value[COUNTERS];
-    MYSQL_RES *res;
-    MYSQL_ROW row;
-    int rc = sbmy_ask(c,
-        "SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', "
-        "'Innodb_rows_read', 'Rows_read', 'Innodb_pages_read', "
-        "'Innodb_pages_written', 'Innodb_page_size', 'Innodb_data_fsyncs')",
-        2, &res, err);
+    sb_err_set(arg, SB_EUNSUPPORTED,
+        "table %.50s uses the engine %.20s; only InnoDB's settings and "
+        "counters are known",
+        row[0], row[1]);
+    return 0;
+}
 
-    if (rc && rc != SB_EQUERY)
-        return rc;
-    to->part(to->arg, SB_PART_WORK, "SHOW GLOBAL STATUS", rc ? err : NULL);
-    if (rc)
-        return 0;
-    for (int i = 0; i < COUNTERS; i++)
-        value[i] = NAN;
-    while ((row = sbmy_ask_row(res, 2)) != NULL) {
-        for (int i = 0; i < COUNTERS; i++) {
-            if (strcasecmp(row[0], names[i]) == 0)
-                value[i] = strtod(row[1], NULL);
-        }
-    }
-    mysql_free_result(res);
-    const struct {
-        enum sb_fact_id id;
-        double value;
-    } facts[] = {
-        { SB_FACT_UPTIME, value[UPTIME] },
-        { SB_FACT_ROWS_EXAMINED,
-            isnan(value[ROWS_OF_ALL]) ? value[ROWS] : value[ROWS_OF_ALL] },
-        { SB_FACT_READ_BYTES, value[READ] * value[PAGE] },
-        { SB_FACT_WRITTEN_BYTES, value[WRITTEN] * value[PAGE] },
-        { SB_FACT_FSYNCS, value[FSYNCS] },
-    };
+static int find_other_engine(
+    struct sbmy_conn *c, struct sb_err *other, struct sb_err *err)
+{
+    int rc = sbmy_ask_each(c,
+        "SELECT table_name, engine FROM information_schema.tables WHERE "
+        "table_schema = database() AND engine <> 'InnoDB' LIMIT 1",
+        2, take_engine, other, err);
 
-    for (size_t i = 0; rc == 0 && i < sizeof(facts) / sizeof(facts[0]); i++)
-        rc = to->fact(to->arg, facts[i].id, facts[i].value);
+    return rc == SB_EQUERY ? 0 : rc;
+}
+
+static bool wants(const struct sb_inspect_sink *to, enum sb_inspect_part part)
+{
+    return to->parts >> part & 1;
+}
+
+static int take_sizes(void *arg, MYSQL_ROW row)
+{
+    const struct sb_inspect_sink *to = arg;
+    int rc = 0;
+
+    if (wants(to, SB_PART_CACHE))
+        rc = to->fact(to->arg, SB_FACT_CACHE_BYTES, strtod(row[0], NULL));
+    if (rc == 0 && wants(to, SB_PART_DEBT))
+        rc = to->fact(to->arg, SB_FACT_DIRTY_LIMIT, strtod(row[1], NULL));
     return rc;
 }
 
-// Questions with rows of a name and a value. A part may have several.
-static const struct question {
+// What the server counts; `unit` is the count that it is multiplied by. Each
+// server has some of these. Of several for a fact, the last one is used:
+// MariaDB counts rows of all engines but those of temporary tables, and MySQL
+// those of InnoDB, without system tables.
+static const struct {
     enum sb_inspect_part part;
-    const char *source, *sql;
-    int (*take)(
-        const char *name, const char *value, const struct sb_inspect_sink *to);
-} questions[] = {
-    { SB_PART_CACHE, "SHOW GLOBAL VARIABLES",
-        "SHOW GLOBAL VARIABLES LIKE 'innodb\\_buffer\\_pool\\_size'",
-        take_status_fact },
-    { SB_PART_CACHE, "SHOW GLOBAL STATUS",
-        "SHOW GLOBAL STATUS WHERE Variable_name IN "
-        "('Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads')",
-        take_status_fact },
-    // Written with O_SYNC, the log needs no flushes.
-    { SB_PART_LOG, "SHOW GLOBAL STATUS",
-        "SHOW GLOBAL STATUS WHERE Variable_name = 'Innodb_os_log_written' OR "
-        "(Variable_name = 'Innodb_os_log_fsyncs' AND "
-        "@@innodb_flush_method <> 'O_DSYNC')",
-        take_status_fact },
-    { SB_PART_DEBT, "SHOW GLOBAL STATUS",
-        "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_checkpoint_age', "
-        "'Innodb_checkpoint_max_age', 'Innodb_redo_log_logical_size', "
-        "'Innodb_redo_log_capacity_resized', 'Innodb_buffer_pool_bytes_dirty', "
-        "'Innodb_history_list_length')",
-        take_status_fact },
-    { SB_PART_DEBT, "SHOW GLOBAL VARIABLES",
-        "SELECT 'dirty_limit', @@innodb_buffer_pool_size / 100 * "
-        "@@innodb_max_dirty_pages_pct",
-        take_status_fact },
-    { SB_PART_LOCKS, "SHOW GLOBAL STATUS",
-        "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_row_lock_waits', "
-        "'Innodb_deadlocks')",
-        take_status_fact },
-    { SB_PART_DURABILITY, "SHOW GLOBAL VARIABLES",
-        "SHOW GLOBAL VARIABLES WHERE Variable_name = "
-        "'innodb_flush_log_at_trx_commit' OR (Variable_name = 'sync_binlog' "
-        "AND @@log_bin) OR Variable_name = 'datadir' OR (Variable_name = "
-        "'innodb_flush_method' AND Value = "
-        "'nosync')",
-        take_setting },
+    enum sb_fact_id id;
+    const char *name, *unit;
+} counts[] = {
+    { SB_PART_CACHE, SB_FACT_CACHE_REQUESTS, "Innodb_buffer_pool_read_requests",
+        NULL },
+    { SB_PART_CACHE, SB_FACT_CACHE_MISSES, "Innodb_buffer_pool_reads", NULL },
+    { SB_PART_LOG, SB_FACT_LOG_BYTES, "Innodb_os_log_written", NULL },
+    { SB_PART_LOG, SB_FACT_LOG_FLUSHES, "Innodb_os_log_fsyncs", NULL },
+    { SB_PART_DEBT, SB_FACT_LOG_DEBT, "Innodb_checkpoint_age", NULL },
+    { SB_PART_DEBT, SB_FACT_LOG_LIMIT, "Innodb_checkpoint_max_age", NULL },
+    { SB_PART_DEBT, SB_FACT_LOG_DEBT, "Innodb_redo_log_logical_size", NULL },
+    { SB_PART_DEBT, SB_FACT_LOG_LIMIT, "Innodb_redo_log_capacity_resized",
+        NULL },
+    { SB_PART_DEBT, SB_FACT_DIRTY_BYTES, "Innodb_buffer_pool_bytes_dirty",
+        NULL },
+    { SB_PART_DEBT, SB_FACT_PURGE, "Innodb_history_list_length", NULL },
+    { SB_PART_LOCKS, SB_FACT_LOCK_WAITS, "Innodb_row_lock_waits", NULL },
+    { SB_PART_LOCKS, SB_FACT_DEADLOCKS, "Innodb_deadlocks", NULL },
+    { SB_PART_WORK, SB_FACT_UPTIME, "Uptime", NULL },
+    { SB_PART_WORK, SB_FACT_ROWS_EXAMINED, "Innodb_rows_read", NULL },
+    { SB_PART_WORK, SB_FACT_ROWS_EXAMINED, "Rows_read", NULL },
+    { SB_PART_WORK, SB_FACT_READ_BYTES, "Innodb_pages_read",
+        "Innodb_page_size" },
+    { SB_PART_WORK, SB_FACT_WRITTEN_BYTES, "Innodb_pages_written",
+        "Innodb_page_size" },
+    { SB_PART_WORK, SB_FACT_FSYNCS, "Innodb_data_fsyncs", NULL },
 };
+#define COUNTS (sizeof(counts) / sizeof(counts[0]))
 
-static int inspect_rows(struct sbmy_conn *c, const struct question *q,
+static double count_of(MYSQL_RES *status, const char *name)
+{
+    const char *text = sbmy_ask_value(status, name);
+
+    return text ? strtod(text, NULL) : NAN;
+}
+
+static int take_counts(
+    MYSQL_RES *status, bool innodb, const struct sb_inspect_sink *to)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < COUNTS; i++) {
+        const char *name = counts[i].name, *unit = counts[i].unit;
+        double value = count_of(status, name) *
+                       (unit ? count_of(status, unit) : 1);
+
+        if (wants(to, counts[i].part) && !isnan(value) &&
+            (innodb || strncmp(name, "Innodb_", 7) != 0))
+            rc = to->fact(to->arg, counts[i].id, value);
+    }
+    return rc;
+}
+
+// other: why what InnoDB counts says nothing; NULL if it does.
+static int inspect_counts(struct sbmy_conn *c, struct sb_err *other,
     const struct sb_inspect_sink *to, struct sb_err *err)
 {
-    MYSQL_RES *res;
-    MYSQL_ROW row;
-    int rc = sbmy_ask(c, q->sql, 2, &res, err);
+    MYSQL_RES *status = NULL;
+    int rc = 0;
+
+    if (!other)
+        rc = sbmy_ask_each(c,
+            "SELECT @@innodb_buffer_pool_size, @@innodb_buffer_pool_size / 100 "
+            "* @@innodb_max_dirty_pages_pct",
+            2, take_sizes, (void *)to, err);
+    // Written with O_SYNC, the log needs no flushes.
+    if (rc == 0)
+        rc = sbmy_ask(c,
+            "SHOW GLOBAL STATUS WHERE Variable_name <> 'Innodb_os_log_fsyncs' "
+            "OR @@innodb_flush_method <> 'O_DSYNC'",
+            2, &status, err);
+    if (rc && rc != SB_EQUERY)
+        return rc;
+    for (size_t i = 0; i < COUNTS; i++) {
+        if (wants(to, counts[i].part))
+            to->part(to->arg, counts[i].part, "SHOW GLOBAL STATUS",
+                rc ? err : other);
+    }
+    if (rc)
+        return 0;
+    rc = take_counts(status, !other, to);
+    mysql_free_result(status);
+    return rc;
+}
+
+static int take_setting(void *arg, MYSQL_ROW row)
+{
+    const struct sb_inspect_sink *to = arg;
+    char setting[80];
+
+    if (strcmp(row[0], "datadir") == 0)
+        return to->folder(to->arg, row[1]);
+    snprintf(setting, sizeof(setting), "%.50s=%.20s", row[0], row[1]);
+    return to->undurable(to->arg, setting);
+}
+
+// Only MariaDB has the value 3, which flushes more often than 1. If the binary
+// log is on, a transaction is durable when it is in that log.
+static int inspect_durability(struct sbmy_conn *c, struct sb_err *other,
+    const struct sb_inspect_sink *to, struct sb_err *err)
+{
+    static const char sql[] =
+        "SHOW GLOBAL VARIABLES WHERE Variable_name = 'datadir' OR "
+        "(Variable_name = 'innodb_flush_log_at_trx_commit' AND Value NOT IN "
+        "('1', '3')) OR (Variable_name = 'sync_binlog' AND Value <> '1' AND "
+        "@@log_bin) OR (Variable_name = 'innodb_flush_method' AND Value = "
+        "'nosync')";
+    int rc = other ? 0
+                   : sbmy_ask_each(c, sql, 2, take_setting, (void *)to, err);
 
     if (rc && rc != SB_EQUERY)
         return rc;
-    to->part(to->arg, q->part, q->source, rc ? err : NULL);
-    if (rc)
-        return 0;
-    while (rc == 0 && (row = sbmy_ask_row(res, 2)) != NULL)
-        rc = q->take(row[0], row[1], to);
-    mysql_free_result(res);
-    return rc;
+    to->part(
+        to->arg, SB_PART_DURABILITY, "SHOW GLOBAL VARIABLES", rc ? err : other);
+    return 0;
+}
+
+static int take_history(void *arg, MYSQL_ROW row)
+{
+    const struct sb_inspect_sink *to = arg;
+
+    return to->fact(to->arg, SB_FACT_PURGE, strtod(row[0], NULL));
 }
 
 // What the server does not have, or does not show to this user, is left out.
@@ -278,20 +282,12 @@ static int inspect_rows(struct sbmy_conn *c, const struct question *q,
 static int inspect_history(
     struct sbmy_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
 {
-    static const char sql[] =
+    int rc = sbmy_ask_each(c,
         "SELECT count FROM information_schema.innodb_metrics WHERE name = "
-        "'trx_rseg_history_len' AND status = 'enabled'";
-    MYSQL_RES *res;
-    MYSQL_ROW row;
-    int rc = sbmy_ask(c, sql, 1, &res, err);
+        "'trx_rseg_history_len' AND status = 'enabled'",
+        1, take_history, (void *)to, err);
 
-    if (rc)
-        return rc == SB_EQUERY ? 0 : rc;
-    row = sbmy_ask_row(res, 1);
-    if (row)
-        rc = to->fact(to->arg, SB_FACT_PURGE, strtod(row[0], NULL));
-    mysql_free_result(res);
-    return rc;
+    return rc == SB_EQUERY ? 0 : rc;
 }
 
 // A server that is no replica has no row; one that is stopped has NULL.
@@ -321,23 +317,11 @@ static int inspect_replica(
     return to->fact(to->arg, SB_FACT_REPLICA_SECONDS, most);
 }
 
-static int inspect_debt(
-    struct sbmy_conn *c, const struct sb_inspect_sink *to, struct sb_err *err)
-{
-    int rc = inspect_history(c, to, err);
-
-    return rc ? rc : inspect_replica(c, to, err);
-}
-
-static bool wants(const struct sb_inspect_sink *to, enum sb_inspect_part part)
-{
-    return to->parts >> part & 1;
-}
-
 int sbmy_inspect(
     struct sb_conn *conn, const struct sb_inspect_sink *to, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
+    struct sb_err why = { 0 }, *other;
     int rc;
 
     if (c->o->dry_run)
@@ -347,14 +331,16 @@ int sbmy_inspect(
         return rc;
     if (wants(to, SB_PART_SIZE) || wants(to, SB_PART_STATISTICS))
         rc = inspect_tables(c, to, err);
-    if (rc == 0 && wants(to, SB_PART_WORK))
-        rc = inspect_work(c, to, err);
-    for (size_t i = 0; rc == 0 && i < sizeof(questions) / sizeof(questions[0]);
-         i++) {
-        if (wants(to, questions[i].part))
-            rc = inspect_rows(c, &questions[i], to, err);
-    }
+    if (rc == 0)
+        rc = find_other_engine(c, &why, err);
+    other = why.code ? &why : NULL;
+    if (rc == 0)
+        rc = inspect_counts(c, other, to, err);
+    if (rc == 0 && wants(to, SB_PART_DURABILITY))
+        rc = inspect_durability(c, other, to, err);
+    if (rc == 0 && wants(to, SB_PART_DEBT) && !other)
+        rc = inspect_history(c, to, err);
     if (rc == 0 && wants(to, SB_PART_DEBT))
-        rc = inspect_debt(c, to, err);
+        rc = inspect_replica(c, to, err);
     return sbmy_call_end(c, rc);
 }

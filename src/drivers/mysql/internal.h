@@ -535,6 +535,13 @@ int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
 // Returns the next row whose first ncolumns (at least 1) values are not NULL;
 // NULL after the last.
 MYSQL_ROW sbmy_ask_row(MYSQL_RES *res, unsigned ncolumns);
+// The same as both: runs a query and calls take(), which returns 0 or an SB_E*
+// that ends the calls and is returned, for each such row.
+int sbmy_ask_each(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
+    int (*take)(void *arg, MYSQL_ROW row), void *arg, struct sb_err *err);
+// Returns the second column of the first row whose first one is this name, in
+// any case of letters; NULL: there is none.
+const char *sbmy_ask_value(MYSQL_RES *res, const char *name);
 
 // wire.c: execution of prepared statements without the library
 

@@ -269,3 +269,29 @@ MYSQL_ROW sbmy_ask_row(MYSQL_RES *res, unsigned ncolumns)
     }
     return row;
 }
+
+int sbmy_ask_each(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
+    int (*take)(void *arg, MYSQL_ROW row), void *arg, struct sb_err *err)
+{
+    MYSQL_RES *res;
+    MYSQL_ROW row;
+    int rc = sbmy_ask(c, sql, ncolumns, &res, err);
+
+    if (rc)
+        return rc;
+    while (rc == 0 && (row = sbmy_ask_row(res, ncolumns)) != NULL)
+        rc = take(arg, row);
+    mysql_free_result(res);
+    return rc;
+}
+
+const char *sbmy_ask_value(MYSQL_RES *res, const char *name)
+{
+    MYSQL_ROW row;
+
+    mysql_data_seek(res, 0);
+    do
+        row = sbmy_ask_row(res, 2);
+    while (row && strcasecmp(row[0], name) != 0);
+    return row ? row[1] : NULL;
+}

@@ -27,24 +27,20 @@ static const char *quote(const char *name, char out[NAME_SIZE])
     return out;
 }
 
+static int take_message(void *arg, MYSQL_ROW row)
+{
+    return strcasecmp(row[2], "Error") == 0
+               ? sb_err_set(arg, SB_EQUERY, "%s", row[3])
+               : 0;
+}
+
 // An error is in the answer. Other servers are left alone: LOCAL.
 static int analyze(struct sbmy_conn *c, const char *table, struct sb_err *err)
 {
     char name[NAME_SIZE], sql[SQL_SIZE];
-    MYSQL_RES *res;
-    MYSQL_ROW row;
-    int rc;
 
     snprintf(sql, sizeof(sql), "ANALYZE LOCAL TABLE %s", quote(table, name));
-    rc = sbmy_ask(c, sql, 4, &res, err);
-    if (rc)
-        return rc;
-    while ((row = sbmy_ask_row(res, 4)) != NULL) {
-        if (rc == 0 && strcasecmp(row[2], "Error") == 0)
-            rc = sb_err_set(err, SB_EQUERY, "%s", row[3]);
-    }
-    mysql_free_result(res);
-    return rc;
+    return sbmy_ask_each(c, sql, 4, take_message, err, err);
 }
 
 // InnoDB writes the changed pages of tables that are to be exported, at once.
