@@ -11,6 +11,7 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/procstat.h"
+#include "kit/units.h"
 #include "measure/mean.h"
 #include "measure/steady.h"
 #include "measure/tails.h"
@@ -305,8 +306,8 @@ static void describe_change(struct sb_check *c, const struct series *s,
     snprintf(c->meaning, sizeof(c->meaning),
         "from %.7g s to %.7g s, %s was %.*g %% %s than from %.7g s on; that "
         "changes its mean by %.*g %%",
-        begin, time_of(s, p->end), f->what, sb_check_digits(share), fabs(share),
-        share > 0 ? "higher" : "lower", from, sb_check_digits(f->off),
+        begin, time_of(s, p->end), f->what, sb_units_digits(share), fabs(share),
+        share > 0 ? "higher" : "lower", from, sb_units_digits(f->off),
         fabs(f->off));
     if (cold)
         snprintf(c->advice, sizeof(c->advice), "use --warmup-time=%.0f or more",
@@ -321,7 +322,7 @@ static void describe_drift(struct sb_check *c, const struct finding *f)
 {
     snprintf(c->meaning, sizeof(c->meaning),
         "%s %s by %.*g %% and had not settled at the end of the run", f->what,
-        f->off > 0 ? "rose" : "fell", sb_check_digits(f->off), fabs(f->off));
+        f->off > 0 ? "rose" : "fell", sb_units_digits(f->off), fabs(f->off));
     snprintf(c->advice, sizeof(c->advice),
         "measure longer, after a longer --warmup-time; if it does not settle, "
         "tables grow or a cache fills");
@@ -331,7 +332,7 @@ static void describe_drift(struct sb_check *c, const struct finding *f)
 static void describe_level(struct sb_check *c, const struct finding f[2])
 {
     const struct finding *wide = f[1].within > f[0].within ? &f[1] : &f[0];
-    int digits = sb_check_digits(wide->within), used;
+    int digits = sb_units_digits(wide->within), used;
 
     if (wide->within > STEADY_BAD) {
         c->state = SB_VALIDITY_UNKNOWN;
@@ -433,7 +434,7 @@ static void describe_tail(struct sb_check *c, const struct sb_percentile *p)
             p->beyond, fabs(p->beyond - 1) < 0.05 ? "" : "s");
     else if (isfinite(p->low))
         snprintf(out, size, "%s95 %% interval of p%g: %.*g to %.*g ms", comma,
-            p->pct, sb_check_digits(p->low), p->low, sb_check_digits(p->high),
+            p->pct, sb_units_digits(p->low), p->low, sb_units_digits(p->high),
             p->high);
 }
 
@@ -527,7 +528,7 @@ static void check_errors(struct sb__app_validity *v, const struct sb_report *r)
         snprintf(c->meaning, sizeof(c->meaning),
             "%.3g %% of the attempts at an event failed or were repeated: the "
             "server carried out %.*g per second for %.*g events per second",
-            c->value, sb_check_digits(tries), tries, sb_check_digits(events),
+            c->value, sb_units_digits(tries), tries, sb_units_digits(events),
             events);
         snprintf(c->advice, sizeof(c->advice),
             "see --report-errors; fewer users, or keys that are spread more, "
@@ -687,10 +688,10 @@ static void find_slow_settings(struct sb_check *c,
         sb_check_find(c, SB_VALIDITY_DOUBTFUL,
             "wait until the clock is synchronized",
             "the time of day was set by %.*g s",
-            sb_check_digits((double)step / 1e9), (double)step / 1e9);
+            sb_units_digits((double)step / 1e9), (double)step / 1e9);
     if (swapped >= SWAPPED_MIN_BYTES)
         sb_check_find(c, SB_VALIDITY_DOUBTFUL, "use less memory",
-            "the machine swapped %.*g MB", sb_check_digits(swapped / 1e6),
+            "the machine swapped %.*g MB", sb_units_digits(swapped / 1e6),
             swapped / 1e6);
 }
 

@@ -9,6 +9,7 @@
 #include "app/app.h"
 #include "kit/array.h"
 #include "base/host.h"
+#include "kit/units.h"
 #include "measure/debt.h"
 #include "out/validity.h"
 
@@ -128,12 +129,13 @@ static const char *and_others(unsigned n, char *out, size_t size)
     return out;
 }
 
-static void find_statistics(const struct sb__listening *t,
+// Returns the number of tables that are large enough to need statistics.
+static unsigned find_statistics(const struct sb__listening *t,
     const struct sb_inspection *i, struct sb_check *c)
 {
     static const char advice[] = "analyze the tables after prepare";
     const char *never = "", *stale = "";
-    unsigned nnever = 0, nstale = 0, unknown = 0;
+    unsigned nnever = 0, nstale = 0, unknown = 0, large = 0;
     bool counts = counts_uses(i);
     char where[300], others[60];
     double most = 0;
@@ -144,6 +146,7 @@ static void find_statistics(const struct sb__listening *t,
 
         if (!(f->rows >= TABLE_MIN) || !was_used(i, counts, f))
             continue;
+        large++;
         unknown += isnan(f->analyzed);
         if (f->analyzed == 0 && nnever++ == 0)
             never = f->name;
@@ -168,7 +171,8 @@ static void find_statistics(const struct sb__listening *t,
         sb_check_find(c, SB_VALIDITY_DOUBTFUL, advice,
             "%.60s%s%s had changed by %s%.*g %% since the last analysis", stale,
             and_others(nstale, others, sizeof(others)), where,
-            nstale > 1 ? "up to " : "", sb_check_digits(most), most);
+            nstale > 1 ? "up to " : "", sb_units_digits(most), most);
+    return large;
 }
 
 static void check_statistics(
@@ -177,13 +181,18 @@ static void check_statistics(
     struct sb_check *c = sb_validity_make(
         v, SB_CHECK_STATISTICS, SB_VALIDITY_OK);
 
+    unsigned large = 0;
+
     if (!servers_said(t, c, SB_PART_STATISTICS))
         return;
     for (unsigned i = 0; i < t->server.ninspections; i++)
-        find_statistics(t, &t->server.inspection[i], c);
-    if (!c->meaning[0])
+        large += find_statistics(t, &t->server.inspection[i], c);
+    if (!c->meaning[0] && large > 0)
         snprintf(c->meaning, sizeof(c->meaning),
             "the planner had statistics of the tables");
+    else if (!c->meaning[0])
+        snprintf(c->meaning, sizeof(c->meaning),
+            "no table that was used has %d rows or more", TABLE_MIN);
 }
 
 // A server that flushes commits together, or writes past the operating system's
@@ -211,7 +220,7 @@ static void find_durability(const struct sb__listening *t,
         sb_check_find(c, SB_VALIDITY_BAD,
             "find out why the server does not flush its log",
             "the server%s wrote %.*g MB of log and never flushed it", where,
-            sb_check_digits(bytes / 1e6), bytes / 1e6);
+            sb_units_digits(bytes / 1e6), bytes / 1e6);
         return;
     }
     if (flushes > 0 && seconds > 0)
@@ -329,7 +338,7 @@ static void check_durable(const struct sb__listening *t, struct sb_validity *v,
         snprintf(c->meaning, sizeof(c->meaning),
             "the settings let commits wait for the device; the log was flushed "
             "%.*g times per second",
-            sb_check_digits(c->value), c->value);
+            sb_units_digits(c->value), c->value);
     else
         snprintf(c->meaning, sizeof(c->meaning),
             "the settings let commits wait for the device");
@@ -383,7 +392,7 @@ static void keep_growth(
     d->known = true;
     snprintf(d->said + used, sizeof(d->said) - used, "%s%s%s by %.*g%s",
         used ? ", " : "", what, used ? "" : " grew",
-        sb_check_digits(fmax(amount, 0)), fmax(amount, 0), unit);
+        sb_units_digits(fmax(amount, 0)), fmax(amount, 0), unit);
 }
 
 // "; at the rate at which it wrote during the run (8.2 MB/s), that takes 38 s"
@@ -399,7 +408,7 @@ static const char *owed(const struct debt *d, double bytes, double done,
         snprintf(out, size,
             "; at the rate at which it %s during the run (%.*g MB/s), that "
             "takes another %.*g s",
-            verb, sb_check_digits(rate), rate, sb_check_digits(seconds),
+            verb, sb_units_digits(rate), rate, sb_units_digits(seconds),
             seconds);
     return out;
 }
@@ -413,8 +422,8 @@ static void find_paid_log(struct debt *d, double growth, double percent)
         "the log since the last checkpoint%s shrank by %.*g MB, %.*g %% of "
         "what forces the next one: during the run, the server did work that "
         "was put off before",
-        d->where, sb_check_digits(growth / 1e6), -growth / 1e6,
-        sb_check_digits(percent), -percent);
+        d->where, sb_units_digits(growth / 1e6), -growth / 1e6,
+        sb_units_digits(percent), -percent);
 }
 
 // Returns whether the run ended before a checkpoint that would change its
@@ -439,8 +448,8 @@ static bool find_log_debt(struct debt *d)
             "measure longer than the time between checkpoints",
             "the log since the last checkpoint%s grew by %.*g MB, %.*g %% of "
             "what forces the next one, which a longer run would include",
-            d->where, sb_check_digits(growth / 1e6), growth / 1e6,
-            sb_check_digits(log.percent), log.percent);
+            d->where, sb_units_digits(growth / 1e6), growth / 1e6,
+            sb_units_digits(log.percent), log.percent);
     return log.doubtful;
 }
 
@@ -465,7 +474,7 @@ static void find_dirty(struct debt *d, bool before_checkpoint)
             "measure longer: the server writes them later",
             "dirty pages%s grew by %.*g MB, which the server has yet to "
             "write%s",
-            d->where, sb_check_digits(growth / 1e6), growth / 1e6,
+            d->where, sb_units_digits(growth / 1e6), growth / 1e6,
             owed(d, growth, written, "wrote", text, sizeof(text)));
 }
 
@@ -513,7 +522,7 @@ static void find_dead(struct debt *d)
             "dead rows of %.60s%s%s grew by %s%.*g %% of its rows, and no "
             "vacuum removed them",
             name, and_others(n, others, sizeof(others)), d->where,
-            n > 1 ? "up to " : "", sb_check_digits(most), most);
+            n > 1 ? "up to " : "", sb_units_digits(most), most);
 }
 
 // Replicas of this server, or this server as one.
@@ -530,7 +539,7 @@ static void find_lag(struct debt *d)
         sb_check_find(d->c, SB_VALIDITY_DOUBTFUL,
             "use a rate that replicas can follow",
             "a replica%s fell behind by %.*g MB of log%s", d->where,
-            sb_check_digits(growth / 1e6), growth / 1e6,
+            sb_units_digits(growth / 1e6), growth / 1e6,
             owed(d, growth, logged - growth, "applied", text, sizeof(text)));
     if (isfinite(delay))
         keep_growth(d, "the delay behind its source", delay, " s");
@@ -641,18 +650,18 @@ static void find_cached(const struct sb__listening *t,
             "use a longer --warmup-time",
             "%.3g %% of the pages were not in the server's cache%s, although "
             "the data (%.*g MB) fits into it: it was not warm",
-            cold, where, sb_check_digits(data_mb), data_mb);
+            cold, where, sb_units_digits(data_mb), data_mb);
     else if (data <= cache)
         sb_check_find(c, SB_VALIDITY_OK, "",
             "in memory: the data (%.*g MB) fits into the cache%s (%.*g MB)",
-            sb_check_digits(data_mb), data_mb, where, sb_check_digits(cache_mb),
+            sb_units_digits(data_mb), data_mb, where, sb_units_digits(cache_mb),
             cache_mb);
     else
         sb_check_find(c, SB_VALIDITY_OK, "",
             "%.3g %% of the data (%.*g MB) fits into the cache%s (%.*g MB); "
             "%s%.3g %% of the pages were found in it%s",
-            100 * cache / data, sb_check_digits(data_mb), data_mb, where,
-            sb_check_digits(cache_mb), cache_mb, nearly ? "more than " : "",
+            100 * cache / data, sb_units_digits(data_mb), data_mb, where,
+            sb_units_digits(cache_mb), cache_mb, nearly ? "more than " : "",
             nearly ? FOUND_MOST : 100 - cold,
             misses > 0 && local && data < memory / 2
                 ? ", others most likely in the operating system's"

@@ -280,9 +280,11 @@ static void tell_waiting(struct settle *s, const struct waiting *w)
 
         if (isnan(w[i].first))
             continue;
-        tell(s, "wait", left, "waited for %s: %.3g%s, then %.3g%s%s%s%s",
-            a->what, rounded(w[i].first, a), a->unit, rounded(w[i].last, a),
-            a->unit,
+        double first = rounded(w[i].first, a), last = rounded(w[i].last, a);
+
+        tell(s, "wait", left, "waited for %s: %.*g%s, then %.*g%s%s%s%s",
+            a->what, sb_units_digits(first), first, a->unit,
+            sb_units_digits(last), last, a->unit,
             !left        ? ""
             : is_late(s) ? ", when the time was over"
                          : ", which the server keeps",
@@ -517,8 +519,9 @@ static int prewarm(struct settle *s, struct sb_err *err)
         done++;
     }
     if (done > 0)
-        tell(s, "prewarm", false, "read %u table%s (%.3g MB) into the cache",
-            done, done > 1 ? "s" : "", bytes / 1e6);
+        tell(s, "prewarm", false, "read %u table%s (%.*g MB) into the cache",
+            done, done > 1 ? "s" : "", sb_units_digits(bytes / 1e6),
+            bytes / 1e6);
     if (note.msg[0])
         tell(s, "prewarm", true, "%s", note.msg);
     if (failed > 0)
@@ -526,8 +529,9 @@ static int prewarm(struct settle *s, struct sb_err *err)
             failed > 1 ? "s were" : " was", first.msg);
     if (large > 0)
         tell(s, "prewarm", true,
-            "%u table%s not read, because the cache (%.3g MB) is too small",
-            large, large > 1 ? "s were" : " was", cache / 1e6);
+            "%u table%s not read, because the cache (%.*g MB) is too small",
+            large, large > 1 ? "s were" : " was", sb_units_digits(cache / 1e6),
+            cache / 1e6);
     return 0;
 }
 

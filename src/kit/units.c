@@ -334,6 +334,13 @@ int sb_units_ms_decimals(double ms, int usual)
     return n > usual ? n : usual;
 }
 
+int sb_units_digits(double value)
+{
+    double size = fabs(value);
+
+    return size >= 999.5 && size < 1e15 ? (int)log10(size + 0.5) + 1 : 3;
+}
+
 const char *sb_units_percent(char *buf, double n, double of)
 {
     double percent = of > 0 ? 100 * n / of : NAN;

@@ -39,6 +39,10 @@ void sb_units_format_size(int64_t bytes, char *buf, size_t size);
 // nanosecond).
 int sb_units_ms_decimals(double ms, int usual);
 
+// Returns the precision of %.*g for three significant digits, and all digits
+// before the point.
+int sb_units_digits(double value);
+
 #define SB_UNITS_PERCENT 16 // room for a percentage
 
 // Formats a share of n among `of` as a percentage for users, without the sign:

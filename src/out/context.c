@@ -299,14 +299,14 @@ static void print_data(FILE *out, const json_t *list)
         const json_t *rows = json_object_get(o, "rows");
         const json_t *bytes = json_object_get(o, "bytes");
         const char *table = text_of(o, "table");
+        double mb = json_number_value(bytes) / 1e6;
         char count[50] = "", size[50] = "", line[110];
 
         if (json_is_number(rows))
             snprintf(
                 count, sizeof(count), "%.10g rows", json_number_value(rows));
         if (json_is_number(bytes))
-            snprintf(
-                size, sizeof(size), "%.4g MB", json_number_value(bytes) / 1e6);
+            snprintf(size, sizeof(size), "%.*g MB", sb_units_digits(mb), mb);
         snprintf(line, sizeof(line), "%s%s%s", count,
             *count && *size ? ", " : "", size);
         text_line(out, 4, table ? table : "database", *line ? line : "unknown");

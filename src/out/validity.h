@@ -94,14 +94,6 @@ void sb_check_keep_lowest(struct sb_check *c, double value, const char *unit);
 // OK, DOUBTFUL or BAD.
 enum sb_validity_state sb_check_grade(
     double percent, double doubtful, double bad);
-// The precision of %.*g for three significant digits, and all digits before the
-// point.
-static inline int sb_check_digits(double value)
-{
-    double size = fabs(value);
-
-    return size >= 999.5 && size < 1e15 ? (int)log10(size + 0.5) + 1 : 3;
-}
 // 0 of 0 is 0 %. NaN: unknown.
 double sb_check_percent(double part, double all);
 

@@ -296,6 +296,25 @@ static void percentages(void)
             samples[i].text);
 }
 
+static void three_digits(void)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } samples[] = { { 0, "0" }, { 0.012345, "0.0123" }, { 9.876, "9.88" },
+        { 123.4, "123" }, { 999.4, "999" }, { 999.6, "999.6" },
+        { 36130.2, "36130" }, { -12345.6, "-12346" }, { 2.5e6, "2500000" } };
+
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        char text[40];
+
+        snprintf(text, sizeof(text), "%.*g", sb_units_digits(samples[i].value),
+            samples[i].value);
+        CHECK_STR(text, samples[i].text);
+    }
+    CHECK_INT(sb_units_digits(NAN), 3);
+}
+
 CHECK_FILE
 {
     RUN(counts);
@@ -308,5 +327,6 @@ CHECK_FILE
     RUN(format_sizes);
     RUN(decimals_of_milliseconds);
     RUN(percentages);
+    RUN(three_digits);
     return check_done();
 }

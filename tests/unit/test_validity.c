@@ -169,19 +169,9 @@ static void runs_together(void)
     CHECK(sb_validity_censored(&all) == 4);
 }
 
-static void digits(void)
-{
-    CHECK_INT(sb_check_digits(999), 3);
-    CHECK_INT(sb_check_digits(-1234.5), 4);
-    CHECK_INT(sb_check_digits(123456), 6);
-    CHECK_INT(sb_check_digits(0), 3);
-    CHECK_INT(sb_check_digits(NAN), 3);
-}
-
 CHECK_FILE
 {
     RUN(runs_together);
-    RUN(digits);
     RUN(names);
     RUN(the_worst_state_counts);
     RUN(the_line_has_what_is_doubted);

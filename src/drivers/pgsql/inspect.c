@@ -94,7 +94,10 @@ static const struct question questions[] = {
     { "pg_stat_user_tables",
         "WITH t AS MATERIALIZED (SELECT set_config('lock_timeout', '1000', "
         "true)) SELECT CASE s.schemaname WHEN 'public' THEN '' ELSE "
-        "s.schemaname || '.' END || s.relname, s.n_live_tup, "
+        "s.schemaname || '.' END || s.relname, "
+        // A standby does not count rows.
+        "CASE WHEN pg_is_in_recovery() THEN (SELECT greatest(reltuples, 0) "
+        "FROM pg_class WHERE oid = s.relid) ELSE s.n_live_tup END, "
         "pg_total_relation_size(s.relid), "
         "s.n_mod_since_analyze, (s.last_analyze IS NOT NULL OR "
         "s.last_autoanalyze IS NOT NULL OR EXISTS (SELECT FROM pg_stats p "
