@@ -47,8 +47,8 @@ def differences(docs):
     return [math.log1p(d["figures"][0]["difference"]) for d in docs]
 same, more = read("same"), read("more")
 none = sum(d["verdict"] == "none" for d in same + more)
-print(sum(d["verdict"] in ("faster", "slower") for d in same),
-      sum(d["verdict"] == "slower" for d in more), none,
+print(sum(d["verdict"] in ("better", "worse") for d in same),
+      sum(d["verdict"] == "worse" for d in more), none,
       "%.3g" % (100 * math.sqrt(statistics.mean(
           x * x for x in differences(same)) / 2)),
       "%.3g" % (100 * math.expm1(statistics.median(differences(more)))))

@@ -777,10 +777,13 @@ static int compare_after(struct sb_app *a)
     // Not the registry of the run: a script may have options of these names.
     args.opts = sb_opts_new();
     args.o = o;
+    // Two single runs of the same thing are rarely known to be equivalent.
     if (!o || !args.opts)
         sb_err_set(&err, SB_ENOMEM, "out of memory");
-    else
-        sb_opts_add(args.opts, cmd->opts, o, &err);
+    else if (sb_opts_add(args.opts, cmd->opts, o, &err) == 0 &&
+             sb_opts_give(
+                 args.opts, "name", "the repeated run,the new run", &err) == 0)
+        sb_opts_give(args.opts, "pass", "better,equivalent,inconclusive", &err);
     if (err.code) {
         sb_log(SB_LOG_FATAL, "%s", err.msg);
     } else {

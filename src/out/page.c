@@ -142,12 +142,14 @@ static int put_doc(struct writer *w, const struct sb_page_doc *doc)
 {
     char buf[65536];
     size_t n;
-    int rc;
+    int rc = 0;
 
     fprintf(w->out, "<script type=\"application/json\" class=\"%s\" ",
         doc->kind ? doc->kind : "result");
-    if (doc->side)
-        fprintf(w->out, "data-side=\"%s\" ", doc->side);
+    if (doc->side &&
+        ((rc = puts_(w, "data-side=\"")) || (rc = put_text(w, doc->side)) ||
+            (rc = puts_(w, "\" "))))
+        return rc;
     if ((rc = puts_(w, "data-name=\"")) ||
         (rc = put_text(w, doc->name ? doc->name : "")) ||
         (rc = puts_(w, "\">")))

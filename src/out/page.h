@@ -17,7 +17,7 @@ struct sb_page_doc {
     FILE *file;       // its JSON text from the current position to the end
     const char *name; // shown if there are several; NULL: ""
     const char *kind; // "comparison" (sysbench compare); NULL: "result"
-    const char *side; // of a comparison: "A", "B"; NULL: none
+    const char *side; // of a comparison, its name; NULL: none
 };
 
 struct sb_page_parts {

@@ -18,8 +18,12 @@ struct sb_page_parts;
 enum {
     SB_CMD_OK = 0,
     SB_CMD_FAILED = 1,
-    SB_CMD_SLOWER = 3,    // compare: B is slower
-    SB_CMD_UNDECIDED = 4, // compare: no verdict
+    // Of compare, unless --pass lists the verdict:
+    SB_CMD_WORSE = 3,
+    SB_CMD_NO_VERDICT = 4, // too little data, or different work
+    SB_CMD_INCONCLUSIVE = 5,
+    SB_CMD_EQUIVALENT = 6,
+    SB_CMD_BETTER = 7,
 };
 
 struct sb_cmd_args {

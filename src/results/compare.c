@@ -4,6 +4,7 @@
 // struct has all results; the text, the JSON document and the page are made of
 // it.
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@
 struct compare_opts {
     double margin, confidence, deviation; // percent
     bool paired;
-    struct sb_opt_list at; // --at
+    struct sb_opt_list at, name, pass;
     const char *json, *html;
 };
 
@@ -43,6 +44,30 @@ struct work {
     double a, b;           // NAN: `of` is 0
     bool differs;          // by more than chance, and enough to matter
 };
+
+// What the first figure says of B.
+enum verdict {
+    NO_VERDICT, // too little data, or different work
+    BETTER,
+    WORSE,
+    EQUIVALENT, // the interval lies within the margin
+    INCONCLUSIVE,
+    VERDICTS,
+};
+
+static const struct {
+    const char *name;
+    int status;
+} verdicts[VERDICTS] = {
+    [NO_VERDICT] = { "none", SB_CMD_NO_VERDICT },
+    [BETTER] = { "better", SB_CMD_BETTER },
+    [WORSE] = { "worse", SB_CMD_WORSE },
+    [EQUIVALENT] = { "equivalent", SB_CMD_EQUIVALENT },
+    [INCONCLUSIVE] = { "inconclusive", SB_CMD_INCONCLUSIVE },
+};
+
+// --pass: the interval is above the margin's lower end.
+#define NOT_WORSE "not-worse"
 
 enum {
     WORK_ERRORS, // ignored, given up and fatal
@@ -102,6 +127,19 @@ static const struct sb_opt options[] = {
         .def = "",
         .flags = SB_OPT_YIELDS,
         .help = "of sweeps, compare the runs with these values: threads=16" },
+    { .name = "name",
+        .type = SB_OPT_LIST,
+        .offset = AT(name),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "names of A and B: old,new" },
+    { .name = "pass",
+        .type = SB_OPT_LIST,
+        .offset = AT(pass),
+        .def = "better,equivalent",
+        .flags = SB_OPT_YIELDS,
+        .help = "verdicts with exit status 0: better, equivalent, not-worse "
+                "(by more than the margin), inconclusive, worse" },
     { .name = "html",
         .type = SB_OPT_STRING,
         .offset = AT(html),
@@ -565,13 +603,19 @@ static void print_work(const struct comparison *c)
 }
 
 static void print_side(
-    const struct comparison *c, char name, const struct sb_side *s)
+    const struct comparison *c, char letter, const struct sb_side *s)
 {
     const struct sb_result_run *r = s->run[0];
     char test[256], seconds[32];
 
     sb_escape_line(test, sizeof(test), sb_result_text(r, "test"));
-    fprintf(c->args->out, "%c: ", name);
+    fprintf(c->args->out, "%c", letter);
+    if (s->name[1]) {
+        fprintf(c->args->out, " (");
+        sb__cmd_print_line(c->args->out, s->name);
+        fprintf(c->args->out, ")");
+    }
+    fprintf(c->args->out, ": ");
     sb__cmd_print_line(c->args->out, s->text);
     fprintf(c->args->out, ": %s, %u run%s of %s s, %u thread%s\n", test,
         s->nruns, s->nruns == 1 ? "" : "s",
@@ -593,12 +637,13 @@ static bool before(const struct sb_side *a, const struct sb_side *b)
     return true;
 }
 
-static void write_side_notes(char name, const struct sb_side *s, FILE *out)
+static void write_side_notes(const struct sb_side *s, FILE *out)
 {
     for (unsigned i = 0; i < s->nnotes && i < SB_SIDE_NOTES_MAX; i++) {
         const struct sb_side_note *note = &s->note[i];
 
-        fprintf(out, "%c: ", name);
+        sb__cmd_print_line(out, s->name);
+        fprintf(out, ": ");
         if (note->file->nruns > 1)
             fprintf(
                 out, "run %u of ", (unsigned)(note->run - note->file->run) + 1);
@@ -606,7 +651,7 @@ static void write_side_notes(char name, const struct sb_side *s, FILE *out)
         fprintf(out, " %s.\n", note->what);
     }
     if (s->nnotes > SB_SIDE_NOTES_MAX)
-        fprintf(out, "%c: %u more runs were left out or interrupted.\n", name,
+        fprintf(out, "%u more runs were left out or interrupted.\n",
             s->nnotes - SB_SIDE_NOTES_MAX);
 }
 
@@ -662,14 +707,14 @@ static void compare_notes(const struct comparison *c, FILE *out)
     const struct sb_compare *r = &c->result[0];
     unsigned na = c->a.nruns, nb = c->b.nruns;
 
-    write_side_notes('A', &c->a, out);
-    write_side_notes('B', &c->b, out);
+    write_side_notes(&c->a, out);
+    write_side_notes(&c->b, out);
     write_side_validity(&c->a, &c->checks_a, out);
     write_side_validity(&c->b, &c->checks_b, out);
     compare_work_note(c, out);
     sb__compare_waits(&c->a, &c->b, out);
     if (overlap(&c->a, &c->b))
-        fprintf(out, "A and B have a run in common.\n");
+        fprintf(out, "The sides have a run in common.\n");
     if (r->drift_unknown && na == 1 && nb == 1)
         fprintf(out,
             "Two single runs: the deviation between repeated runs is unknown; "
@@ -679,7 +724,7 @@ static void compare_notes(const struct comparison *c, FILE *out)
         fprintf(out,
             "%s is a single run: the deviation between the runs of %s is "
             "assumed for both sides.\n",
-            na == 1 ? "A" : "B", na == 1 ? "B" : "A");
+            na == 1 ? c->a.name : c->b.name, na == 1 ? c->b.name : c->a.name);
     if (na > 1 && nb > 1 && (before(&c->a, &c->b) || before(&c->b, &c->a)))
         fprintf(out,
             "All runs of one side were measured before those of the other: "
@@ -694,35 +739,73 @@ static void compare_notes(const struct comparison *c, FILE *out)
                      "the interval covers both.\n");
 }
 
+static enum verdict verdict_of(const struct comparison *c)
+{
+    const struct sb_compare *r = &c->result[0];
+
+    if (r->verdict == SB_VERDICT_NONE || c->other_work)
+        return NO_VERDICT;
+    if (r->verdict == SB_VERDICT_SAME)
+        return r->within_margin ? EQUIVALENT : INCONCLUSIVE;
+    return (r->verdict == SB_VERDICT_HIGHER) == c->figure[0].less_is_better
+               ? WORSE
+               : BETTER;
+}
+
+// Whether B is known not to be worse by more than the margin.
+static bool is_not_worse(const struct comparison *c)
+{
+    const struct sb_compare *r = &c->result[0];
+    double margin = c->o.margin / 100;
+
+    if (verdict_of(c) == NO_VERDICT)
+        return false;
+    return c->figure[0].less_is_better ? r->high < margin : r->low > -margin;
+}
+
 // Writes the verdict of the comparison, a sentence.
 static void compare_verdict(const struct comparison *c, FILE *out)
 {
-    const struct sb_figure *f = &c->figure[0];
     const struct sb_compare *r = &c->result[0];
-    const char *what = strcmp(f->figure, "throughput") == 0
+    const char *what = strcmp(c->figure[0].figure, "throughput") == 0
                            ? "throughput"
                            : "95th percentile of the response time";
-    bool better = (r->verdict == SB_VERDICT_HIGHER) != f->less_is_better;
+    enum verdict v = verdict_of(c);
 
-    if (c->other_work)
+    if (c->other_work) {
         fprintf(out, "none, the sides did different work (%s %+.2f %%).", what,
             100 * r->difference);
-    else if (r->verdict == SB_VERDICT_NONE)
+        return;
+    }
+    if (v == NO_VERDICT) {
         fprintf(out, "none, too little data.");
-    else if (r->verdict == SB_VERDICT_SAME && r->within_margin)
-        fprintf(out, "no difference beyond %g %% (%s %+.2f %%).", c->o.margin,
-            what, 100 * r->difference);
-    else if (r->verdict == SB_VERDICT_SAME)
-        fprintf(out,
-            "no difference seen (%s %+.2f %%, interval %+.2f %% to "
-            "%+.2f %%).",
-            what, 100 * r->difference, 100 * r->low, 100 * r->high);
+        return;
+    }
+    sb__cmd_print_line(out, c->b.name);
+    if (v == INCONCLUSIVE)
+        fprintf(out, is_not_worse(c) ? " is not worse than "
+                                     : " may be better or worse than ");
     else
-        fprintf(out,
-            "B is %s than A: %s %+.2f %% (interval %+.2f %% to "
-            "%+.2f %%).",
-            better ? "faster" : "slower", what, 100 * r->difference,
-            100 * r->low, 100 * r->high);
+        fprintf(out, " is %s %s ", verdicts[v].name,
+            v == EQUIVALENT ? "to" : "than");
+    sb__cmd_print_line(out, c->a.name);
+    if (v == INCONCLUSIVE && is_not_worse(c))
+        fprintf(out, " by more than %g %%, and may be better", c->o.margin);
+    else if (v == EQUIVALENT)
+        fprintf(out, " within %g %%", c->o.margin);
+    fprintf(out, ": %s %+.2f %% (interval %+.2f %% to %+.2f %%).", what,
+        100 * r->difference, 100 * r->low, 100 * r->high);
+}
+
+// A name that fits above a column of numbers.
+static const char *column_name(const struct sb_side *s, const char *letter)
+{
+    size_t n = strlen(s->name);
+
+    for (size_t i = 0; i < n; i++)
+        if (!isgraph((unsigned char)s->name[i]))
+            return letter;
+    return n <= 10 ? s->name : letter;
 }
 
 static void print_comparison(const struct comparison *c)
@@ -734,7 +817,8 @@ static void print_comparison(const struct comparison *c)
     sb_differences_print(c->differences, out);
     sb__statements_print(c->differences, out);
     fprintf(out, "\n%-32s %10s %10s %10s  %19.4g %% interval  %s\n", "figure",
-        "A", "B", "B / A - 1", c->o.confidence, "verdict");
+        column_name(&c->a, "A"), column_name(&c->b, "B"), "B / A - 1",
+        c->o.confidence, "verdict");
     for (unsigned i = 0; i < c->n; i++)
         print_row(c, i);
     print_work(c);
@@ -754,7 +838,7 @@ static json_t *figure_json(const struct comparison *c, unsigned n)
 {
     const struct sb_figure *f = &c->figure[n];
     const struct sb_compare *r = &c->result[n];
-    static const char *const verdicts[] = { "none", "same", "higher", "lower" };
+    static const char *const words[] = { "none", "same", "higher", "lower" };
 
     return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s,s:b,s:b,"
                      "s:b,s:b,s:[b,b]}",
@@ -764,7 +848,7 @@ static json_t *figure_json(const struct comparison *c, unsigned n)
         sb_json_number(r->difference), "low", sb_json_number(r->low), "high",
         sb_json_number(r->high), "p",
         sb_json_number(isfinite(r->p_adjusted) ? r->p_adjusted : r->p),
-        "verdict", verdicts[r->verdict], "words", compare_word(f, r),
+        "verdict", words[r->verdict], "words", compare_word(f, r),
         "within_margin", r->within_margin, "drift_unknown", r->drift_unknown,
         "too_short", r->too_short, "drifts_differ", r->drifts_differ,
         "lower_bounds", is_bound(f, &c->checks_a), is_bound(f, &c->checks_b));
@@ -809,10 +893,10 @@ static json_t *side_json(
 
     for (unsigned i = 0; i < s->nfiles; i++)
         json_array_append_new(files, sb_json_text(s->file[i].path));
-    return json_pack("{s:o,s:i,s:s,s:f,s:i,s:o}", "files", files, "runs",
-        (int)s->nruns, "test", sb_result_text(r, "test"), "seconds",
-        r->report.total_s, "threads", (int)r->report.threads, "validity",
-        sb_checks_json(checks));
+    return json_pack("{s:o,s:o,s:i,s:s,s:f,s:i,s:o}", "name",
+        sb_json_text(s->name), "files", files, "runs", (int)s->nruns, "test",
+        sb_result_text(r, "test"), "seconds", r->report.total_s, "threads",
+        (int)r->report.threads, "validity", sb_checks_json(checks));
 }
 
 // What `write` writes, as a text or as a list of its lines.
@@ -842,31 +926,19 @@ static json_t *written(const struct comparison *c,
     return list;
 }
 
-static const char *outcome(const struct comparison *c)
-{
-    const struct sb_compare *r = &c->result[0];
-
-    if (r->verdict == SB_VERDICT_NONE || c->other_work)
-        return "none";
-    if (r->verdict == SB_VERDICT_SAME)
-        return "same";
-    return (r->verdict == SB_VERDICT_HIGHER) == c->figure[0].less_is_better
-               ? "slower"
-               : "faster";
-}
-
 // Returns the comparison as a new document; NULL: no memory.
 static json_t *compare_document(const struct comparison *c)
 {
     return json_pack(
-        "{s:s,s:i,s:o,s:o,s:f,s:f,s:f,s:b,s:b,s:o,s:o,s:o,s:[o,o],s:O,s:o,s:b,"
-        "s:o}",
+        "{s:s,s:i,s:o,s:o,s:f,s:f,s:f,s:b,s:b,s:s,s:b,s:o,s:o,s:[o,o],s:O,s:o,"
+        "s:b,s:o}",
         "format", "sysbench-comparison", "version", 1, "a",
         sb_json_text(c->a.text), "b", sb_json_text(c->b.text), "confidence",
         c->o.confidence, "margin", c->o.margin, "run_deviation", c->o.deviation,
         "paired", c->o.paired, "open_loop", c->open_loop, "verdict",
-        json_string(outcome(c)), "sentence", written(c, compare_verdict, false),
-        "notes", written(c, compare_notes, true), "sides",
+        verdicts[verdict_of(c)].name, "not_worse", is_not_worse(c), "sentence",
+        written(c, compare_verdict, false), "notes",
+        written(c, compare_notes, true), "sides",
         side_json(&c->a, &c->checks_a), side_json(&c->b, &c->checks_b),
         "differences", c->differences, "figures", figures_json(c),
         "different_work", c->other_work, "work", work_json(c));
@@ -948,9 +1020,9 @@ static int write_page(const struct comparison *c, char *text,
         .kind = "comparison" };
     if (!doc[0].file)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    rc = open_side(&c->a, "A", doc + 1, err);
+    rc = open_side(&c->a, c->a.name, doc + 1, err);
     if (rc == 0)
-        rc = open_side(&c->b, "B", doc + 1 + c->a.nfiles, err);
+        rc = open_side(&c->b, c->b.name, doc + 1 + c->a.nfiles, err);
     return rc ? rc : sb__cmd_write_page(c->o.html, &parts, err);
 }
 
@@ -980,22 +1052,135 @@ static int write_html(const struct comparison *c)
 
 static int status_of(const struct comparison *c)
 {
-    const struct sb_compare *r = &c->result[0];
-    bool lower = r->verdict == SB_VERDICT_LOWER;
+    enum verdict v = verdict_of(c);
 
-    assert(c->n > 0);
-    if (c->other_work)
-        return SB_CMD_UNDECIDED;
-    switch (r->verdict) {
-    case SB_VERDICT_NONE:
-        return SB_CMD_UNDECIDED;
-    case SB_VERDICT_SAME:
-        return SB_CMD_OK;
-    case SB_VERDICT_HIGHER:
-    case SB_VERDICT_LOWER:
-        break;
+    for (size_t i = 0; i < c->o.pass.count; i++) {
+        const char *pass = c->o.pass.item[i];
+
+        if (strcmp(pass, verdicts[v].name) == 0 ||
+            (strcmp(pass, NOT_WORSE) == 0 && is_not_worse(c)))
+            return SB_CMD_OK;
     }
-    return lower != c->figure[0].less_is_better ? SB_CMD_SLOWER : SB_CMD_OK;
+    return verdicts[v].status;
+}
+
+static bool is_verdict(const char *text)
+{
+    for (int i = NO_VERDICT + 1; i < VERDICTS; i++)
+        if (strcmp(text, verdicts[i].name) == 0)
+            return true;
+    return strcmp(text, NOT_WORSE) == 0;
+}
+
+static int count_value(void *arg, const char *text)
+{
+    (void)text;
+    ++*(unsigned *)arg;
+    return 0;
+}
+
+static int check_options(const struct comparison *c)
+{
+    const struct sb_opt_list *name = &c->o.name;
+    unsigned at = 0;
+
+    for (size_t i = 0; i < c->o.pass.count; i++)
+        if (!is_verdict(c->o.pass.item[i])) {
+            sb_log(SB_LOG_USAGE,
+                "--pass: '%s' is no verdict: better, equivalent, not-worse, "
+                "inconclusive and worse are",
+                c->o.pass.item[i]);
+            return SB_EUSAGE;
+        }
+    if (name->count &&
+        (name->count != 2 || strcmp(name->item[0], name->item[1]) == 0)) {
+        sb_log(SB_LOG_USAGE, "--name: two different names are expected, "
+                             "separated by a comma");
+        return SB_EUSAGE;
+    }
+    sb_opts_values(c->args->opts, "at", SB_SRC_CMDLINE, count_value, &at);
+    if (at > 1) {
+        sb_log(SB_LOG_USAGE,
+            "--at was given %u times and applies to both sides: separate "
+            "several values by commas, or add values to the names of files "
+            "(%s:threads=8)",
+            at, c->args->file[0]);
+        return SB_EUSAGE;
+    }
+    return 0;
+}
+
+// Names -----------------------------------------------------------------------
+
+// The only value that a side has of something that differs, or NULL.
+static const char *only(const json_t *difference, const char *side)
+{
+    const json_t *values = json_object_get(difference, side);
+
+    return json_array_size(values) == 1
+               ? json_string_value(json_array_get(values, 0))
+               : NULL;
+}
+
+// The values of the runs of a sweep: "threads=8". Empty: not of a sweep.
+static void swept_name(const struct sb_side *s, char *out, size_t size)
+{
+    json_t *swept = json_object_get(s->run[0]->json, "swept"), *value;
+    size_t used = 0;
+    const char *name;
+
+    out[0] = '\0';
+    json_object_foreach(swept, name, value)
+    {
+        used += (size_t)snprintf(out + used, size - used, "%s%s=%s",
+            used ? " " : "", name, json_string_value(value));
+        if (used >= size)
+            return;
+    }
+}
+
+static bool take_names(struct comparison *c, const char *a, const char *b)
+{
+    if (!a || !b || !*a || !*b || strcmp(a, b) == 0)
+        return false;
+    snprintf(c->a.name, sizeof(c->a.name), "%s", a);
+    snprintf(c->b.name, sizeof(c->b.name), "%s", b);
+    return true;
+}
+
+// The names that were given; otherwise the first thing that names the sides:
+// swept values, a label, the server's version.
+static void choose_names(struct comparison *c)
+{
+    char a[sizeof(c->a.name)], b[sizeof(c->b.name)];
+    json_t *d;
+    size_t i;
+
+    if (c->o.name.count == 2 &&
+        take_names(c, c->o.name.item[0], c->o.name.item[1]))
+        return;
+    swept_name(&c->a, a, sizeof(a));
+    swept_name(&c->b, b, sizeof(b));
+    if (take_names(c, a, b))
+        return;
+    json_array_foreach(c->differences, i, d)
+    {
+        const char *kind = json_string_value(json_object_get(d, "kind"));
+
+        if (strcmp(kind, "label") == 0 &&
+            take_names(c, only(d, "a"), only(d, "b")))
+            return;
+    }
+    json_array_foreach(c->differences, i, d)
+    {
+        const char *kind = json_string_value(json_object_get(d, "kind"));
+        const char *name = json_string_value(json_object_get(d, "name"));
+
+        if (strcmp(kind, "server") == 0 && strcmp(name, "server") == 0 &&
+            take_names(c, only(d, "a"), only(d, "b")))
+            return;
+    }
+    take_names(c, "A", "B");
 }
 
 static int read_side(struct comparison *c, struct sb_side *s, const char *text)
@@ -1079,7 +1264,8 @@ static json_t *differences(const struct sb_side *a, const struct sb_side *b)
 
 static int perform_comparison(struct comparison *c)
 {
-    if (read_sides(c))
+    assert(c->n == 0);
+    if (check_options(c) || read_sides(c))
         return SB_CMD_FAILED;
     choose_figures(c);
     if (compare_all(c) || compare_work(c)) {
@@ -1091,6 +1277,7 @@ static int perform_comparison(struct comparison *c)
         sb_log(SB_LOG_FATAL, "out of memory");
         return SB_CMD_FAILED;
     }
+    choose_names(c);
     print_comparison(c);
     if (*c->o.json && write_json(c))
         return SB_CMD_FAILED;
@@ -1122,9 +1309,10 @@ const struct sb_cmd sb_cmd_compare = {
     .name = "compare",
     .usage = "compare [OPTIONS] A.json[,A2.json...] B.json[,B2.json...]",
     .title =
-        "Compares two results, or two sets of repeats. Exit status: 0: B "
-        "is not slower, 3: B is slower, 4: no verdict (too little data, or "
-        "different work), 1: failure.",
+        "Compares two results, or two sets of repeats. Exit status: 0: the "
+        "verdict is one of --pass, by default B is better or equivalent, 3: B "
+        "is worse, 4: no verdict (too little data, or different work), 5: "
+        "inconclusive, 6: equivalent, 7: better, 1: failure.",
     .min_files = 2,
     .max_files = 2,
     .opts = &option_table,

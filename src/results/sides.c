@@ -49,6 +49,19 @@ static void side_values(const struct sb_side *s, struct sb_buf *out)
     }
 }
 
+// before: of the message, "--at: sweep.json".
+static int no_run(const struct sb_side *s, const char *before)
+{
+    struct sb_buf has;
+
+    sb_buf_init(&has, 0);
+    side_values(s, &has);
+    sb_log(SB_LOG_FATAL, "%s has no run with these values; it has %s", before,
+        has.len && !has.failed ? has.data : "no others");
+    sb_buf_done(&has);
+    return SB_EUSAGE;
+}
+
 // Whether two results are of the same run, perhaps in different files.
 
 static bool equal(const json_t *a, const json_t *b, const char *name)
@@ -93,10 +106,50 @@ int sb_runs_check_different(
 
 // Files -----------------------------------------------------------------------
 
-static int add_runs(struct sb_side *s, const struct sb_result_file *f)
+// Returns where the values begin in "sweep.json:threads=16", or NULL.
+static char *find_values(char *path)
+{
+    // A colon may also be part of a name.
+    if (access(path, F_OK) == 0)
+        return NULL;
+    for (char *colon = path; (colon = strchr(colon, ':')); colon++) {
+        size_t n = strspn(colon + 1, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+
+        if (n > 0 && colon[1 + n] == '=')
+            return colon;
+    }
+    return NULL;
+}
+
+// Whether a run of a sweep has all these values, ":threads=16:rate=100".
+static bool has_values(const struct sb_result_run *r, const char *values)
+{
+    json_t *swept = json_object_get(r->json, "swept"), *value;
+    size_t used = 0, n = 0;
+    const char *name;
+
+    json_object_foreach(swept, name, value)
+    {
+        struct sb_buf text = { 0 };
+        const char *found;
+
+        sb_buf_addf(&text, ":%s=%s", name, json_string_value(value));
+        found = text.failed ? NULL : strstr(values, text.data);
+        if (found && (!found[text.len] || found[text.len] == ':')) {
+            used += text.len;
+            n++;
+        }
+        sb_buf_done(&text);
+    }
+    return n > 0 && used == strlen(values);
+}
+
+static int add_runs(
+    struct sb_side *s, const struct sb_result_file *f, const char *values)
 {
     for (unsigned i = 0; i < f->nruns; i++) {
-        if (!f->run[i].has_totals)
+        if (!f->run[i].has_totals ||
+            (values && !has_values(&f->run[i], values)))
             continue;
         if (s->nruns == SB_SIDE_RUNS_MAX) {
             sb_log(SB_LOG_FATAL, "%s: more than %u runs", s->text,
@@ -123,9 +176,26 @@ static unsigned count_files(const char *text)
 static int read_file(struct sb_side *s, char *path)
 {
     struct sb_result_file *f = &s->file[s->nfiles++];
+    char *values = find_values(path), *copy = values ? strdup(values) : NULL;
+    unsigned before = s->nruns;
+
+    if (values && !copy) {
+        sb_log(SB_LOG_FATAL, "out of memory");
+        return SB_ENOMEM;
+    }
+    if (values)
+        *values = '\0';
     int rc = sb__cmd_read(f, path);
 
-    return rc ? rc : add_runs(s, f);
+    rc = rc ? rc : add_runs(s, f, copy);
+    free(copy);
+    if (rc == 0 && values && s->nruns == before) {
+        struct sb_side all = { 0 };
+
+        rc = add_runs(&all, f, NULL);
+        rc = rc ? rc : no_run(&all, s->text);
+    }
+    return rc;
 }
 
 int sb_side_read(struct sb_side *s, const char *text)
@@ -160,8 +230,14 @@ bool sb_side_is_output(const char *text, const char *output)
     char *copy = strdup(text), *rest = copy;
     bool is = false;
 
-    for (unsigned i = 0; copy && !is && i < n; i++)
-        is = sb__cmd_is_output(n > 1 ? strsep(&rest, ",") : copy, output);
+    for (unsigned i = 0; copy && !is && i < n; i++) {
+        char *path = n > 1 ? strsep(&rest, ",") : copy;
+        char *values = find_values(path);
+
+        if (values)
+            *values = '\0';
+        is = sb__cmd_is_output(path, output);
+    }
     free(copy);
     return is;
 }
@@ -212,18 +288,6 @@ static const char *find_mixed(const struct sb_side *s)
     return NULL;
 }
 
-static int no_run(const struct sb_side *s)
-{
-    struct sb_buf has;
-
-    sb_buf_init(&has, 0);
-    side_values(s, &has);
-    sb_log(SB_LOG_FATAL, "--at: %s has no run with these values; it has %s",
-        s->text, has.len && !has.failed ? has.data : "no others");
-    sb_buf_done(&has);
-    return SB_EUSAGE;
-}
-
 int sb_side_select(struct sb_side *s, const struct sb_opt_list *at)
 {
     unsigned n = 0;
@@ -236,8 +300,12 @@ int sb_side_select(struct sb_side *s, const struct sb_opt_list *at)
         if (keep)
             s->run[n++] = s->run[i];
     }
-    if (n == 0)
-        return no_run(s);
+    if (n == 0) {
+        char before[300];
+
+        snprintf(before, sizeof(before), "--at: %s", s->text);
+        return no_run(s, before);
+    }
     s->nruns = n;
     const char *mixed = find_mixed(s);
 

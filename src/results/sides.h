@@ -31,10 +31,13 @@ struct sb_side {
     struct sb_side_note note[SB_SIDE_NOTES_MAX];
     unsigned nnotes; // may be above SB_SIDE_NOTES_MAX: the others are not kept
     unsigned left_out; // runs, by sb_side_leave_out(); their notes come first
+    char name[64];     // in sentences and tables; set by the caller
 };
 
-// Reads the files of a side, which are separated by commas, and logs errors.
-// At least one run has figures. 0 or SB_E*. Call sb_side_done() in either case.
+// Reads the files of a side, which are separated by commas, and logs errors. Of
+// "sweep.json:threads=16", only the runs with this value belong to the side;
+// several values are separated by colons. At least one run has figures. 0 or
+// SB_E*. Call sb_side_done() in either case.
 int sb_side_read(struct sb_side *s, const char *text);
 void sb_side_done(struct sb_side *s); // {0} allowed
 // Whether `output` is one of the files of a side, which it would replace; then

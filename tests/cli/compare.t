@@ -37,21 +37,21 @@ Not with tsan: one thread.
   $ simulate b2.json 901 5 60
   $ simulate b3.json 899 6 60
 
-A difference, both ways. The exit status is 3 if B is slower.
+A difference, both ways. The exit status is 3 if B is worse.
 
   $ sysbench compare a1.json b1.json >out
   [3]
   $ grep Verdict out
-  Verdict: B is slower than A: throughput -10.* (glob)
+  Verdict: B is worse than A: throughput -10.* (glob)
   $ grep '^Two' out
   Two single runs: the deviation between repeated runs is unknown; 1 % is assumed (--run-deviation). Repeat the runs to be sure.
   $ sysbench compare b1.json a1.json | grep Verdict
-  Verdict: B is faster than A: throughput +11.* (glob)
+  Verdict: B is better than A: throughput +11.* (glob)
 
 No difference.
 
   $ sysbench compare a1.json a2.json | grep Verdict
-  Verdict: no difference seen (throughput *). (glob)
+  Verdict: B may be better or worse than A: throughput *. (glob)
 
 Sets of repeats.
 
@@ -75,10 +75,49 @@ A margin.
 
   $ sysbench compare --margin=20 a1.json,a2.json,a3.json b1.json,b2.json,b3.json |
   >     grep Verdict
-  Verdict: no difference beyond 20 % (throughput -* %). (glob)
+  Verdict: B is equivalent to A within 20 %: throughput -* (glob)
   $ sysbench compare --margin=5 a1.json,a2.json,a3.json b1.json,b2.json,b3.json |
   >     grep Verdict
-  Verdict: B is slower than A: * (glob)
+  Verdict: B is worse than A: * (glob)
+
+Each verdict has a status: a wide interval does not pass, and --pass says what does.
+
+  $ sysbench compare a1.json a2.json >out
+  [5]
+  $ sets="a1.json,a2.json,a3.json b1.json,b2.json,b3.json"
+  $ status() { sysbench compare "$@" >out; echo $?; }
+  $ status --margin=20 $sets; status --margin=20 --pass=better $sets
+  0
+  6
+  $ status b1.json a1.json; status --pass=worse,inconclusive b1.json a1.json
+  0
+  7
+  $ status --pass=worse $sets; status --pass=inconclusive a1.json a2.json
+  0
+  0
+
+An interval that lies above the margin's lower end, but not below its upper one.
+
+  $ status --margin=11 --pass=better,not-worse b1.json a1.json
+  0
+  $ grep Verdict out
+  Verdict: B is not worse than A by more than 11 %, and may be better: * (glob)
+  $ status --margin=11 --pass=better,not-worse a1.json b1.json
+  5
+  $ sysbench compare --pass=faster a1.json b1.json
+  --pass: 'faster' is no verdict: better, equivalent, not-worse, inconclusive and worse are
+  [1]
+
+Names of the sides.
+
+  $ sysbench compare --name=old,new a1.json b1.json | grep -e '^[AB] ' -e ^figure -e ^Verdict
+  A (old): a1.json: oltp_point_select, 1 run of * s, 2 threads (glob)
+  B (new): b1.json: oltp_point_select, 1 run of * s, 2 threads (glob)
+  figure                                  old        new  B / A - 1                   95 % interval  verdict
+  Verdict: new is worse than old: throughput -1* (glob)
+  $ sysbench compare --name=old a1.json b1.json
+  --name: two different names are expected, separated by a comma
+  [1]
 
 Too little data.
 
@@ -102,6 +141,7 @@ JSON.
   c.json
   $ cp a1.json "$(printf 'x\351.json')"
   $ sysbench compare --json=raw.json "$(printf 'x\351.json')" a2.json >/dev/null
+  [5]
   $ grep -c 'x\\\\xe9.json' raw.json
   2
   $ sysbench compare --json=no/c.json a1.json b1.json | tail -1
@@ -165,11 +205,11 @@ lookups that find nothing. Restarts are only named.
   none True {'name': 'found nothing', 'of': 'lookups', 'unit': '%', 'a': 100, 'b': 0, 'differs': True}
   $ sysbench compare restarts.json a1.json >out; grep -e differs -e ^Verdict -e ^The.sides out
   restarts, % of events                  25.0          0                                      differs
-  Verdict: B is faster than A: * (glob)
+  Verdict: B is better than A: * (glob)
   The sides differ in restarts: restarts in 25.0 / 0 % of events.
   $ sysbench compare few.json a1.json >out; grep -e ^errors -e ^Verdict out
   errors, % of events                   0.450          0                                      similar
-  Verdict: B is faster than A: * (glob)
+  Verdict: B is better than A: * (glob)
 
 An event may have several errors and restarts: their rates may exceed 100 %.
 
@@ -264,7 +304,7 @@ The same run is no repeat.
   FATAL: a1.json,a2.json,a1.json: the run of 2026-11-22T11:50:01.000Z, seed *, is given twice (runs 1 and 3) (glob)
   [1]
   $ sysbench compare a1.json a1.json | grep common
-  A and B have a run in common.
+  The sides have a run in common.
 
 Nothing is decided if the text cannot be written. The text explains its verdicts.
 
@@ -291,11 +331,13 @@ Options that differ are named. Open and closed loops cannot be compared.
   >     r["databases"] = [{"server": "S " + cache, "settings": {"cache": cache}}]
   >     json.dump(d, open(name + ".json", "w"))
   > EOF
-  $ sysbench compare a1.json four.json | grep differ:
+  $ sysbench compare a1.json four.json >out; grep differ: out
   Options that differ: threads 2 / 4
   Servers that differ: server S 1G / S 2G
   Settings of the server that differ: cache 1G / 2G
   Labels that differ: disk 1G / 2G
+  $ grep -o '^Verdict: [^,:]*' out
+  Verdict: 2G may be better or worse than 1G
 
 The workers of users are named, too, unless a file is of an older program. If the users
 of a side had threads, this is the only fact about its workers.
@@ -358,6 +400,7 @@ Runs that failed or were not measured are left out, and notes say so.
   $ change search.json 'r["search"] = {"percent": 80, "maximum": None, "rate": None}'
   $ change cut.json 'r["end"] = {"reason": "signal", "status": 130}'
   $ sysbench compare --json=c.json a1.json,failed.json,warm.json a2.json,cut.json >out
+  [5]
   $ grep '^[AB]: ' out | sed 's/of [0-9.]* s/of N s/'
   A: a1.json,failed.json,warm.json: oltp_point_select, 1 run of N s, 2 threads
   B: a2.json,cut.json: oltp_point_select, 2 runs of N s, 2 threads
@@ -374,5 +417,6 @@ Names that are not UTF-8.
 
   $ cp a1.json "$(printf 'a\377.json')"
   $ sysbench compare --json=c.json "$(printf 'a\377.json')" a2.json >/dev/null
+  [5]
   $ /usr/bin/python3 -c 'import json; print(ascii(json.load(open("c.json"))["sides"][0]["files"]))'
   ['a\\xff.json']

@@ -30,8 +30,8 @@ is beside the old one.
   
   $ sed -n '/^Comparison/,/^$/p' text | sed 's/of [0-9.e-]* s/of TIME/'
   Comparison with the repeated run:
-  A: run.json: oltp_read_write, 1 run of TIME, 1 thread
-  B: run-rerun.json: oltp_read_write, 1 run of TIME, 1 thread
+  A (the repeated run): run.json: oltp_read_write, 1 run of TIME, 1 thread
+  B (the new run): run-rerun.json: oltp_read_write, 1 run of TIME, 1 thread
   
   $ /usr/bin/python3 facts.py run.json run-rerun.json | sort -u | wc -l
   1

@@ -193,6 +193,20 @@ Two sweeps are compared at one value; other runs are no repeats of it.
   FATAL: --at: s.json has no run with these values; it has threads=1, 2, 4
   [1]
 
+Two values of one sweep.
+
+  $ sysbench compare s.json:threads=1 s.json:threads=4 |
+  >     sed -n '1,2s/of [0-9.]* s/of N s/p; s/\(Verdict: [^:]*\):.*/\1/p'
+  A (threads=1): s.json:threads=1: e.lua, 2 runs of N s, 1 thread
+  B (threads=4): s.json:threads=4: e.lua, 2 runs of N s, 4 threads
+  Verdict: threads=4 * threads=1 (glob)
+  $ sysbench compare s.json:threads=3 s.json:threads=4
+  FATAL: s.json:threads=3 has no run with these values; it has threads=1, 2, 4
+  [1]
+  $ sysbench compare --at=threads=1 --at=threads=4 s.json s.json
+  --at was given 2 times and applies to both sides: separate several values by commas, or add values to the names of files (s.json:threads=8)
+  [1]
+
 Several options: all combinations; the options of a script, too.
 
   $ sweep --sweep=label2=x,y --sweep=threads=1..2 --report=json=s.json |

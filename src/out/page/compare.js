@@ -4,7 +4,7 @@
 // verdict, the differences with their confidence intervals, and what differs
 // between the sides. The document: docs/internals/compare.md.
 
-const SIDES = ["A", "B"]; // the look of a side is its index
+let SIDES = ["A", "B"]; // their names; the look of a side is its index
 const MOST_DIFFERENCES = 30; // rows of the chart
 
 // "+1.23 %"
@@ -53,7 +53,7 @@ function sideBox(look, side, runs) {
     const times = runs.map(r => r.doc.started).filter(Boolean).sort()
         .map(t => t.replace("T", " ").slice(0, 19));
     const box = h("div", null,
-        h("h2", { class: "side" }, sample, ` ${SIDES[look]}: ${
+        h("h2", { class: "side" }, sample, ` ${side.name}: ${
             side.files.join(", ")}`),
         h("p", { class: "facts" }, `${side.test}, ${plural(side.threads,
             "thread")}, ${plural(side.runs, "run")} of ${
@@ -66,8 +66,25 @@ function sideBox(look, side, runs) {
     return { box, paint: () => paintSample(sample, look) };
 }
 
-const HEADLINES = { faster: "B is faster than A", slower: "B is slower than A",
-    same: "No difference seen", none: "No verdict: too little data" };
+// The verdict of B in a sentence, and how it is shown.
+function headline(c) {
+    const [a, b] = SIDES, margin = `${short(c.margin)} %`;
+    if (c.different_work)
+        return "No verdict: the sides did different work";
+    return { better: `${b} is better than ${a}`,
+        worse: `${b} is worse than ${a}`,
+        equivalent: `${b} is equivalent to ${a} within ${margin}`,
+        inconclusive: c.not_worse
+            ? `${b} is not worse than ${a} by more than ${margin}, and may ` +
+                "be better"
+            : `Inconclusive: ${b} may be better or worse than ${a}`,
+        none: "No verdict: too little data" }[c.verdict];
+}
+
+function lookOfVerdict(c) {
+    return { better: VERDICTS.better, worse: VERDICTS.worse,
+        none: VERDICTS.none }[c.verdict] || VERDICTS.same;
+}
 
 // The figure that decides.
 function deciding(c) {
@@ -76,20 +93,15 @@ function deciding(c) {
         return "";
     const name = figureName(f, c);
     return `${name[0].toUpperCase()}${name.slice(1)}: ${
-        withUnit(f.a.value, f.unit)} in A, ${withUnit(f.b.value, f.unit)} in ` +
-        `B, a difference of ${signed(f.difference)} (${f.low === null
-            ? "no confidence interval"
-            : `${short(c.confidence)} % confidence interval: ${span(f)}`}).`;
+        withUnit(f.a.value, f.unit)} in ${SIDES[0]}, ${
+        withUnit(f.b.value, f.unit)} in ${SIDES[1]}, a difference of ${
+        signed(f.difference)} (${f.low === null ? "no confidence interval"
+        : `${short(c.confidence)} % confidence interval: ${span(f)}`}).`;
 }
 
 function comparisonHeader(top, c, runs) {
-    const first = c.figures[0] || {};
-    const v = c.different_work ? VERDICTS.none : verdictOf(first);
-    const title = c.different_work
-        ? "No verdict: the sides did different work"
-        : c.verdict === "same" && first.within_margin
-            ? `No difference beyond ${short(c.margin)} %`
-            : HEADLINES[c.verdict];
+    const v = lookOfVerdict(c);
+    const title = headline(c);
     const boxes = c.sides.map((s, i) =>
         sideBox(i, s, runs.filter(r => r.side === SIDES[i])));
     top.replaceChildren(
@@ -202,7 +214,7 @@ function differencesChart(c) {
     const text = f => `${figureName(f, c)}: ${signed(f.difference)}, interval ` +
         `${span(f)}, ${f.words}`;
     return new Chart({ id: "differences-chart", bare: true, keyed: false,
-        title: "Difference of B from A", unit: "%",
+        title: `Difference of ${SIDES[1]} from ${SIDES[0]}`, unit: "%",
         height: 46 + 26 * list.length, tall: true,
         right: width => width < 500 ? 14 : 130,
         series: [{ label: "difference", look: 0,
@@ -221,8 +233,8 @@ function differencesChart(c) {
         paint: u => paintDifferences(u, list, margin),
         note: `The bars are ${short(c.confidence)} % confidence intervals; an ` +
             "arrow: it is longer than drawn. " +
-            "\u25b2 B is better, \u25bc B is worse, \u25cb no difference " +
-            "seen, \u00d7 too little data." +
+            `\u25b2 ${SIDES[1]} is better, \u25bc ${SIDES[1]} is worse, ` +
+            "\u25cb no difference seen, \u00d7 too little data." +
             (margin > 0 ? " The margin is shaded." : "") +
             (list.length < c.figures.length ? ` The first ${list.length} of ` +
                 `${c.figures.length} figures are drawn.` : "") });
@@ -241,9 +253,11 @@ function figuresSection(main, c) {
     });
     section(main, "figures", "Figures", chart && chart.figure,
         table("Figures of the sides", [{ text: "figure" },
-            { text: "verdict of B" }, { text: "B / A \u2212 1", n: true },
+            { text: `verdict of ${SIDES[1]}` },
+            { text: "difference", n: true },
             { text: `${short(c.confidence)} % interval`, n: true },
-            { text: "A", n: true }, { text: "B", n: true }], rows, 100),
+            { text: SIDES[0], n: true }, { text: SIDES[1], n: true }], rows,
+        100),
         h("p", { class: "note" }, "The first figure decides. The verdicts on " +
             "the others are corrected for their number; their intervals " +
             "are not."));
@@ -256,7 +270,7 @@ function workSection(main, c) {
     if (work.length)
         section(main, "work", "Errors, restarts, lookups without a result",
             table("Rates of both sides", [{ text: "rate" },
-                { text: "A", n: true }, { text: "B", n: true },
+                { text: SIDES[0], n: true }, { text: SIDES[1], n: true },
                 { text: "" }], work.map(w => [`${w.name}, % of ${w.of}`,
                 share(w.a), share(w.b), w.differs
                     ? h("span", { class: "bad" }, "differs") : "similar"])));
@@ -274,8 +288,8 @@ function differencesSection(main, c) {
             (list.length > 5 ? `, ${list.length - 5} more` : "") : MISSING;
     if (c.differences.length)
         s.append(table("Facts of the runs that are not the same on both sides",
-            [{ text: "name" }, { text: "kind" }, { text: "A", t: true },
-                { text: "B", t: true }], c.differences.map(d =>
+            [{ text: "name" }, { text: "kind" }, { text: SIDES[0], t: true },
+                { text: SIDES[1], t: true }], c.differences.map(d =>
                 [d.name, KINDS[d.kind] || d.kind, text(d.a), text(d.b)])));
     else
         s.append(h("p", null, "Nothing: program, workload, options, server, " +

@@ -25,6 +25,8 @@ function readDocuments() {
     }
     const compared = document.querySelector("script.comparison");
     page.comparison = compared && JSON.parse(compared.textContent);
+    if (compared)
+        SIDES = page.comparison.sides.map(s => s.name);
     return out;
 }
 
