@@ -885,18 +885,34 @@ static json_t *work_json(const struct comparison *c)
     return list;
 }
 
+// The runs of a file that belong to the side, from 1.
+static json_t *run_numbers(
+    const struct sb_side *s, const struct sb_result_file *f)
+{
+    json_t *numbers = json_array();
+
+    for (unsigned i = 0; i < s->nruns; i++)
+        if (s->run[i] >= f->run && s->run[i] < f->run + f->nruns)
+            json_array_append_new(
+                numbers, json_integer(s->run[i] - f->run + 1));
+    return numbers;
+}
+
 static json_t *side_json(
     const struct sb_side *s, const struct sb_checks *checks)
 {
     const struct sb_result_run *r = s->run[0];
-    json_t *files = json_array();
+    json_t *files = json_array(), *numbers = json_array();
 
-    for (unsigned i = 0; i < s->nfiles; i++)
+    for (unsigned i = 0; i < s->nfiles; i++) {
         json_array_append_new(files, sb_json_text(s->file[i].path));
-    return json_pack("{s:o,s:o,s:i,s:s,s:f,s:i,s:o}", "name",
-        sb_json_text(s->name), "files", files, "runs", (int)s->nruns, "test",
-        sb_result_text(r, "test"), "seconds", r->report.total_s, "threads",
-        (int)r->report.threads, "validity", sb_checks_json(checks));
+        json_array_append_new(numbers, run_numbers(s, &s->file[i]));
+    }
+    return json_pack("{s:o,s:o,s:o,s:i,s:s,s:f,s:i,s:o}", "name",
+        sb_json_text(s->name), "files", files, "numbers", numbers, "runs",
+        (int)s->nruns, "test", sb_result_text(r, "test"), "seconds",
+        r->report.total_s, "threads", (int)r->report.threads, "validity",
+        sb_checks_json(checks));
 }
 
 // What `write` writes, as a text or as a list of its lines.

@@ -11,6 +11,16 @@ const root = document.documentElement;
 const page = { runs: [], current: 0, chosen: [], refresh: [],
     comparison: null };
 
+// The documents of both sides, of which some runs may not belong to the side.
+function takeSides(comparison, documents) {
+    SIDES = comparison.sides.map(s => s.name);
+    for (const side of comparison.sides)
+        documents.filter(d => d.side === side.name).forEach(({ doc }, i) => {
+            doc.runs = doc.runs.filter((r, k) =>
+                side.numbers[i].includes(k + 1));
+        });
+}
+
 function readDocuments() {
     const out = [];
     for (const e of document.querySelectorAll("script.result")) {
@@ -26,7 +36,7 @@ function readDocuments() {
     const compared = document.querySelector("script.comparison");
     page.comparison = compared && JSON.parse(compared.textContent);
     if (compared)
-        SIDES = page.comparison.sides.map(s => s.name);
+        takeSides(page.comparison, out);
     return out;
 }
 
