@@ -19,10 +19,16 @@ extern char **environ;
 
 static int add_tables(struct sb_app *a, bool early, struct sb_err *err)
 {
+    // Commands on result files have options of the same names.
+    const struct sb_opt_table *without = !early && sb_app_cmd(a)
+                                             ? &sb_ab_opt_table
+                                             : NULL;
+
     for (const struct sb_app_table *t = sb_app_tables; t->table; t++) {
-        int rc = t->early != early ? 0
-                                   : sb_opts_add(a->opts, t->table,
-                                         (char *)a + t->offset, err);
+        int rc = t->early != early || t->table == without
+                     ? 0
+                     : sb_opts_add(
+                           a->opts, t->table, (char *)a + t->offset, err);
         if (rc)
             return rc;
     }
@@ -34,6 +40,7 @@ static int read_settings(struct sb_app *a, struct sb_err *err)
 {
     int rc = sb_opts_argv(a->opts, a->argc, a->argv, err);
 
+    a->ab = rc == 0 && sb_app_ab_wanted(a);
     if (rc == 0)
         rc = sb_opts_env(a->opts, environ, err);
     if (rc == 0)
@@ -47,7 +54,7 @@ static int read_settings(struct sb_app *a, struct sb_err *err)
 
 static int read_positionals(struct sb_app *a, struct sb_err *err)
 {
-    size_t n = 0;
+    size_t n = a->ab ? 1 : 0;
 
     if (a->o.test[0]) {
         a->test = a->o.test;
@@ -57,6 +64,11 @@ static int read_positionals(struct sb_app *a, struct sb_err *err)
         a->test = sb_opts_positional(a->opts, n++);
     }
     a->command = a->test ? sb_opts_positional(a->opts, n++) : NULL;
+    // Each side has a script of its own.
+    if (a->ab && a->test && !a->command) {
+        a->command = a->test;
+        a->test = NULL;
+    }
     if (sb_app_asks_for_help(a) == SB_HELP_WORKLOAD) {
         a->command = "help";
         return 0;
@@ -266,6 +278,12 @@ static int load_and_perform(
     return sb_app_ranks_idle(a) ? SB_EXIT_OK : sb_app_perform(a);
 }
 
+// The user has forgotten the workload.
+static bool would_wait_for_script(const struct sb_app *a)
+{
+    return !a->test && !a->ab && !a->o.print_config && isatty(STDIN_FILENO);
+}
+
 static int show_or_perform(struct sb_app *a, struct sb_err *err)
 {
     enum sb_app_help help = sb_app_asks_for_help(a);
@@ -285,7 +303,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
         return fail_usage(a, err);
     if ((only_shows(a) && !a->test) || strcmp(a->db.driver, "help") == 0)
         return show(a, err);
-    if (!a->test && !a->o.print_config && isatty(STDIN_FILENO)) {
+    if (would_wait_for_script(a)) {
         sb_err_set(err, SB_EUSAGE,
             "Which workload? For example: sysbench oltp_read_write run. "
             "'sysbench --list' shows the workloads, 'sysbench --help' the "

@@ -11,6 +11,7 @@
 #include "base/wire.h"
 #include "builtin/builtin.h"
 #include "results/cmd.h"
+#include "results/ab.h"
 #include "results/sweep_plan.h"
 #include "ranks/job.h"
 #include "db/db.h"
@@ -67,7 +68,8 @@ struct sb_app_setup {
     char *command, *report; // the latter for --report; "": as given
     // The swept options, and their values as they may be shown.
     struct sb_fact value[SB_SWEEP_OPTIONS_MAX], shown[SB_SWEEP_OPTIONS_MAX];
-    unsigned nvalues;
+    unsigned nvalues, nshown;
+    const struct sb_buf *given;      // the user's settings; NULL: a->settings
     unsigned round;                  // from 1; 0: not part of a sweep
     unsigned place, places;          // the run is number `place` of `places`
     unsigned following;              // number of runs to be measured after it
@@ -97,6 +99,7 @@ struct sb_app {
     struct sb_sampler_opts sampler_opts;
     struct sb_settle_opts settle_opts;
     struct sb_sweep_opts sweep_opts;
+    struct sb_ab_opts ab_opts;
     struct sb_beside_opts beside_opts;
     struct sb_rank_opts rank_opts;
     struct sb_rank_place rank_place; // ranks 0: not divided
@@ -115,6 +118,7 @@ struct sb_app {
     bool workers_differ;           // an installed workload would have workers
     struct sb_random_shared random;
     struct sb_drivers *drivers;
+    bool ab;                    // sysbench ab TEST
     const char *test, *command; // as typed; NULL when absent
     const struct sb_builtin *builtin;
     void *builtin_opts;
@@ -202,6 +206,8 @@ void sb_app_option_hint(struct sb_app *a, struct sb_err *err);
 
 // app/perform.c. All commands on result files; ends with NULL.
 extern const struct sb_cmd *const sb_app_cmds[];
+// Whether the command line is that of sysbench ab TEST ...
+bool sb_app_ab_wanted(const struct sb_app *a);
 // Returns the command on result files that the command line names, or NULL.
 // sb_app_run_cmd() carries it out and returns the exit status.
 const struct sb_cmd *sb_app_cmd(const struct sb_app *a);
@@ -249,6 +255,10 @@ int sb_app_setup_given(
 // are not options. SB_ENOMEM.
 int sb_app_setup_replace(
     struct sb_app *a, char *const *argv, size_t argc, struct sb_err *err);
+// Writes what sb_app_setup_keep() has kept to *b, with n more arguments, and
+// with this test behind the word `ab`, unless it is NULL. SB_ENOMEM.
+int sb_app_setup_add(const struct sb_app *a, char *test, char *const *word,
+    size_t n, struct sb_buf *b, struct sb_err *err);
 // Returns a file in memory, which no list of processes shows, for the standard
 // input of another process; -1: SB_ESYS.
 int sb_app_setup_file(const struct sb_buf *b, struct sb_err *err);
@@ -266,6 +276,20 @@ bool sb_app_setup_awaited(const struct sb_app *a);
 // Reads the setup from standard input. Errors as above, and SB_ESYS.
 int sb_app_setup_read(struct sb_app *a, struct sb_err *err);
 void sb_app_setup_done(struct sb_app *a);
+
+// app/ab.c. What sysbench ab does differently from a sweep.
+struct sb_app_ab {
+    struct sb_ab_side side[2];
+    struct sb_buf given[2]; // the settings of the runs of each side
+    struct sb_ab ab;
+};
+// Reads both sides. SB_EUSAGE, SB_ENOMEM. Call sb_app_ab_done() in either case.
+int sb_app_ab_init(struct sb_app *a, struct sb_app_ab *ab, struct sb_err *err);
+void sb_app_ab_done(struct sb_app_ab *ab);
+// Returns the command that makes the server that of a side, or NULL: none was
+// given. The caller frees it.
+char *sb_app_ab_switch(
+    const struct sb_app *a, const struct sb_app_ab *ab, unsigned side);
 
 // app/sweep.c. What a process does:
 enum sb_sweep_role {

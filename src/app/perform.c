@@ -59,6 +59,16 @@ const struct sb_cmd *sb_app_cmd(const struct sb_app *a)
     return cmd;
 }
 
+// A script of this name is executed instead if a command follows.
+bool sb_app_ab_wanted(const struct sb_app *a)
+{
+    const char *name = sb_opts_positional(a->opts, 0);
+
+    return name && strcmp(name, "ab") == 0 &&
+           !(is_script(name) &&
+               is_workload_command(sb_opts_positional(a->opts, 1)));
+}
+
 static int usage_failed(const struct sb_cmd *cmd, const struct sb_err *err)
 {
     sb_log(SB_LOG_USAGE, "%s", err->msg);

@@ -308,7 +308,7 @@ void sb__app_facts(struct sb_app *a)
         .finds_rate = sb_run_opts_finds_rate(&a->run),
         .limits = &a->asserts,
         .swept = a->setup.shown,
-        .nswept = a->setup.nvalues,
+        .nswept = a->setup.nshown,
         .round = a->setup.round,
         .place = a->setup.place,
         .places = a->setup.places,

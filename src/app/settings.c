@@ -82,6 +82,7 @@ const struct sb_app_table sb_app_tables[] = {
     { &sb_report_opt_table, offsetof(struct sb_app, report_opts), false },
     { &sb_mix_opt_table, offsetof(struct sb_app, o), true },
     { &sb_sweep_opt_table, offsetof(struct sb_app, sweep_opts), false },
+    { &sb_ab_opt_table, offsetof(struct sb_app, ab_opts), false },
     { &sb_beside_opt_table, offsetof(struct sb_app, beside_opts), false },
     { &sb_rank_opt_table, offsetof(struct sb_app, rank_opts), false },
     { &sb_db_opt_table, offsetof(struct sb_app, db), false },

@@ -86,6 +86,29 @@ int sb_app_setup_replace(
     return keep(&a->settings, argv, argc, is_place, err);
 }
 
+int sb_app_setup_add(const struct sb_app *a, char *test, char *const *word,
+    size_t n, struct sb_buf *b, struct sb_err *err)
+{
+    char **argv = calloc((size_t)a->argc + n + 2, sizeof(*argv));
+    size_t argc = 0;
+
+    if (!argv)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    for (int i = 0; i < a->argc; i++) {
+        argv[argc++] = a->argv[i];
+        if (test && strcmp(a->argv[i], "ab") == 0) {
+            argv[argc++] = test;
+            test = NULL;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        argv[argc++] = word[i];
+    int rc = keep(b, argv, argc, is_setting, err);
+
+    free(argv);
+    return rc;
+}
+
 static void put_facts(struct sb_buf *b, const struct sb_fact *fact, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -97,7 +120,9 @@ static void put_facts(struct sb_buf *b, const struct sb_fact *fact, unsigned n)
 void sb_app_setup_put(
     const struct sb_app *a, const struct sb_app_setup *s, struct sb_buf *b)
 {
-    sb_buf_add(b, a->settings.data, a->settings.len);
+    const struct sb_buf *given = s->given ? s->given : &a->settings;
+
+    sb_buf_add(b, given->data, given->len);
     sb_wire_put(b, s->seed);
     sb_wire_put_text(b, s->workloads);
     sb_wire_put(b, s->role);
@@ -111,8 +136,9 @@ void sb_app_setup_put(
     sb_wire_put_text(b, s->command);
     sb_wire_put_text(b, s->report);
     sb_wire_put(b, s->nvalues);
+    sb_wire_put(b, s->nshown);
     put_facts(b, s->value, s->nvalues);
-    put_facts(b, s->shown, s->nvalues);
+    put_facts(b, s->shown, s->nshown);
     sb_wire_put(b, s->round);
     sb_wire_put(b, s->place);
     sb_wire_put(b, s->places);
@@ -167,14 +193,15 @@ static void take_sweep(struct sb_app_setup *s, struct sb_wire *w)
 
     s->command = take_string(w);
     s->report = take_string(w);
-    uint64_t n = sb_wire_get(w);
-    if (n > SB_SWEEP_OPTIONS_MAX) {
+    uint64_t n = sb_wire_get(w), shown = sb_wire_get(w);
+    if (n > SB_SWEEP_OPTIONS_MAX || shown > SB_SWEEP_OPTIONS_MAX) {
         w->bad = true;
         return;
     }
     s->nvalues = (unsigned)n;
+    s->nshown = (unsigned)shown;
     take_facts(w, s->value, s->nvalues);
-    take_facts(w, s->shown, s->nvalues);
+    take_facts(w, s->shown, s->nshown);
     s->round = (unsigned)sb_wire_get(w);
     s->place = (unsigned)sb_wire_get(w);
     s->places = (unsigned)sb_wire_get(w);
@@ -356,6 +383,8 @@ void sb_app_setup_done(struct sb_app *a)
     for (unsigned i = 0; i < s->nvalues; i++) {
         free((char *)s->value[i].name);
         free((char *)s->value[i].value);
+    }
+    for (unsigned i = 0; i < s->nshown; i++) {
         free((char *)s->shown[i].name);
         free((char *)s->shown[i].value);
     }

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +43,10 @@ struct child {
     char *const *argv;
     int input;  // its standard input
     int keep;   // a descriptor that it inherits; -1: none
+    bool group; // signals go to the processes that it has started, too
     bool quiet; // stdout is /dev/null
-    // If not NULL: the process is ended if this file does not exist `limit` ns
-    // after its start, and *late is set.
+    // The process is ended `limit` ns after its start, and `late` is set; with
+    // `started`, only if this file does not exist then. 0: no limit.
     const char *started;
     int64_t limit;
     bool late;
@@ -174,7 +176,7 @@ static uint64_t check_start(struct child *child, pid_t pid, uint64_t began)
 {
     uint64_t now = sb_clock_monotonic();
 
-    if (!child->started || access(child->started, F_OK) == 0)
+    if (!child->limit || (child->started && access(child->started, F_OK) == 0))
         return UINT64_MAX;
     if (now < began + (uint64_t)child->limit)
         return now + LOOK_NS;
@@ -197,7 +199,7 @@ static void wait_for(
             continue;
         if (!c->seen)
             c->seen = sig;
-        kill(pid, sig == SIGINT ? SIGINT : SIGTERM);
+        kill(child->group ? -pid : pid, sig == SIGINT ? SIGINT : SIGTERM);
     }
     *status = 1;
     if (got == pid)
@@ -265,6 +267,7 @@ struct sb_app_sweep {
     struct sb_sweep_names names;
     struct sb_sweep_state state;
     struct sb_sweep_figures figures;
+    struct sb_app_ab *ab; // NULL: a sweep
     struct children children;
     char *script; // from standard input, or NULL
     size_t script_len;
@@ -275,6 +278,7 @@ struct sb_app_sweep {
     enum sb_sweep_outcome outcome[SB_SWEEP_RUNS_MAX];
     // The commands after each finished run; SB__AFTER_DONE for other runs.
     enum sb__sweep_after after[SB_SWEEP_RUNS_MAX];
+    int verdict;      // of sysbench ab: its exit status
     bool left_failed; // a command that an earlier attempt has left
     bool explained;   // the log says why the current run failed
 };
@@ -305,10 +309,10 @@ static void give_first_values(struct sb_app *a)
 
     if (a->sweep->plan_rc)
         return;
-    sb_sweep_raw_values(p, 0, fact);
+    unsigned n = sb_sweep_raw_values(p, 0, fact);
     // sb_app_sweep_check() finds these errors again. It can tell whether the
     // options are options of the sweep or of the test.
-    for (unsigned i = 0; i < p->noptions; i++)
+    for (unsigned i = 0; i < n; i++)
         if (sb_opts_find(a->opts, fact[i].name, &view))
             sb_opts_give(a->opts, fact[i].name, fact[i].value, &err);
 }
@@ -402,7 +406,22 @@ static int check_commands(const struct sb_app *a, const char *option,
     return 0;
 }
 
-static int check_all(struct sb_app *a, struct sb_err *err)
+// The options of each side were given to its own check.
+static int check_side(const struct sb_app *a, struct sb_err *err)
+{
+    static const char *const names[] = { "a", "b", "pairs", "aa", "margin",
+        "switch" };
+    struct sb_opt_view view;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (sb_opts_find(a->opts, names[i], &view) &&
+            view.table != &sb_ab_opt_table)
+            return sb_err_set(err, SB_EUSAGE,
+                "ab: the test has an option --%s of its own", names[i]);
+    return 0;
+}
+
+static int check_values(struct sb_app *a, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
     int rc = check_mix(a, err);
@@ -416,12 +435,19 @@ static int check_all(struct sb_app *a, struct sb_err *err)
     // The options of drivers, some of which are secret, are known now.
     if (rc == 0)
         rc = sb_sweep_plan_mask(&s->plan, a->opts, err);
+    for (unsigned i = 0; rc == 0 && i < s->plan.npoints; i++)
+        rc = check_point(a, i, err);
+    return rc;
+}
+
+static int check_all(struct sb_app *a, struct sb_err *err)
+{
+    int rc = a->ab ? check_side(a, err) : check_values(a, err);
+
     if (rc == 0)
         rc = check_commands(a, "sweep-before", &a->sweep_opts.before, err);
     if (rc == 0)
         rc = check_commands(a, "sweep-after", &a->sweep_opts.after, err);
-    for (unsigned i = 0; rc == 0 && i < s->plan.npoints; i++)
-        rc = check_point(a, i, err);
     return rc;
 }
 
@@ -435,7 +461,8 @@ static void answer(const struct sb_app *a, char what)
 // The exit status of the process that has loaded the test.
 int sb_app_sweep_check(struct sb_app *a)
 {
-    bool sweep = owned(a, "sweep"), repeat = owned(a, "repeat");
+    bool sweep = !a->ab && owned(a, "sweep");
+    bool repeat = !a->ab && owned(a, "repeat");
     struct sb_err err = { 0 };
 
     if (sweep || repeat)
@@ -503,11 +530,32 @@ static void name_of_run(
     char text[400];
 
     sb_sweep_values(&s->plan, run, swept);
-    sb_sweep_text(swept, s->plan.noptions, text, sizeof(text));
+    if (s->ab)
+        snprintf(text, sizeof(text), "%s", swept[0].value);
+    else
+        sb_sweep_text(swept, s->plan.noptions, text, sizeof(text));
     sb_escape_line(out, size, text);
 }
 
 // Lines -----------------------------------------------------------------------
+
+static void print_sides(const struct sb_app *a, const char *test)
+{
+    const struct sb_ab_side *side = a->sweep->ab->side;
+    char text[1024];
+
+    printf("%s: %s and %s, up to %" PRId64 " pairs of runs after %" PRId64
+           " A/A pairs, margin %g %%\n",
+        test, side[0].name, side[1].name, a->ab_opts.pairs, a->ab_opts.aa,
+        a->ab_opts.margin);
+    for (int i = 0; i < 2; i++) {
+        sb_escape_line(text, sizeof(text), side[i].shown);
+        if (*text)
+            printf("%s: %s\n", side[i].name, text);
+    }
+    printf("\n");
+    fflush(stdout);
+}
 
 static void print_plan(const struct sb_app *a)
 {
@@ -516,7 +564,11 @@ static void print_plan(const struct sb_app *a)
 
     if (sb__app_quiet(a))
         return;
-    sb_escape_line(test, sizeof(test), a->test);
+    sb_escape_line(test, sizeof(test), a->test ? a->test : "Scripts");
+    if (a->ab) {
+        print_sides(a, test);
+        return;
+    }
     printf("Sweep of %s: %u run%s", test, p->nruns, p->nruns == 1 ? "" : "s");
     if (p->rounds > 1)
         printf(" (%u combination%s, %u rounds%s)", p->npoints,
@@ -554,7 +606,8 @@ static void print_run(const struct sb_app *a, unsigned number, unsigned run,
     char name[400];
 
     assert(number < s->plan.nruns && s->plan.order[number] == run);
-    if (sb__app_quiet(a))
+    // Pairs have a line.
+    if (sb__app_quiet(a) || (s->ab && is_finished(outcome)))
         return;
     name_of_run(s, run, name, sizeof(name));
     printf("[%u/%u] %s%s", number + 1, s->plan.nruns, name, *name ? ": " : "");
@@ -607,6 +660,53 @@ static int add_run(struct sb_app_sweep *s, unsigned run, bool *keep)
     return rc;
 }
 
+// The file of the result that a reporter writes, or "".
+static const char *target_of(const struct sb_app *a, const char *kind)
+{
+    for (unsigned i = 0; i < a->reporters.n; i++)
+        if (strcmp(a->reporters.item[i].kind->name, kind) == 0)
+            return a->reporters.item[i].target;
+    return "";
+}
+
+// Compares the runs of the complete pairs, and writes the page. Sets the status
+// of the verdict.
+static int compare_sides(struct sb_app *a, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    struct sb_buf side[2] = { { 0 }, { 0 } };
+
+    for (unsigned pair = s->plan.aa; pair < s->plan.rounds; pair++) {
+        if (!is_finished(s->outcome[2 * pair]) ||
+            !is_finished(s->outcome[2 * pair + 1]))
+            continue;
+        for (unsigned i = 0; i < 2; i++) {
+            char path[4200];
+
+            sb_sweep_state_file(&s->state, 2 * pair + i, path, sizeof(path));
+            sb_buf_addf(&side[i], "%s%s", side[i].len ? "," : "", path);
+        }
+    }
+    int rc = side[0].failed || side[1].failed
+                 ? sb_err_set(err, SB_ENOMEM, "out of memory")
+                 : 0;
+
+    if (rc == 0 && s->ab->ab.n > 1)
+        s->verdict = sb_compare_sides(&s->ab->ab, side[0].data, side[1].data,
+            target_of(a, "html"), sb__app_quiet(a) ? NULL : stdout);
+    sb_buf_done(&side[0]);
+    sb_buf_done(&side[1]);
+    return rc;
+}
+
+static json_t *members_of(struct sb_app_sweep *s)
+{
+    if (s->ab)
+        return json_pack("{s:o,s:o}", "sweep",
+            sb_sweep_figures_json(&s->figures), "ab", sb_ab_json(&s->ab->ab));
+    return json_pack("{s:o}", "sweep", sb_sweep_figures_json(&s->figures));
+}
+
 static int write_results(struct sb_app *a, char **path, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
@@ -629,18 +729,24 @@ static int write_results(struct sb_app *a, char **path, struct sb_err *err)
         rc = sb_sweep_figures_compute(&s->figures);
     if (rc)
         return sb_err_set(err, rc, "out of memory");
-    if (!sb__app_quiet(a) && s->figures.npoints) {
+    if (s->ab) {
+        printf("%s", sb__app_quiet(a) ? "" : "\n");
+    } else if (!sb__app_quiet(a) && s->figures.npoints) {
         printf("\n");
         sb_sweep_figures_print(&s->figures, stdout);
     } else if (sb_sweep_figures_doubt(&s->figures, doubt, sizeof(doubt))) {
         sb_log(SB_LOG_WARNING, "validity: %s", doubt);
     }
-    json_t *sweep = sb_sweep_figures_json(&s->figures);
+    json_t *members = members_of(s);
 
-    rc = sb_sweep_files_write(
-        &s->files, (const char *const *)path, n, sweep, a->test, err);
-    json_decref(sweep);
-    return rc;
+    rc = sb_sweep_files_write(&s->files, (const char *const *)path, n, members,
+        s->ab ? NULL : a->test, err);
+    json_decref(members);
+    if (rc || !s->ab)
+        return rc;
+    // The comparison writes the page.
+    sb_sweep_files_done(&s->files);
+    return compare_sides(a, err);
 }
 
 // Prints the table, and writes the files with all runs. SB_ESYS, SB_ENOMEM.
@@ -762,7 +868,7 @@ static int execute_setup(struct sb_app *a, struct sb_app_setup *setup,
     struct child child = { .keep = s->state.lock,
         .quiet = quiet,
         .started = started,
-        .limit = a->sweep_opts.launch_timeout };
+        .limit = started ? a->sweep_opts.launch_timeout : 0 };
     struct sb_buf b;
 
     setup->started = (char *)started;
@@ -793,7 +899,7 @@ static int execute(struct sb_app *a, unsigned run, const char *command,
         .role = SB_SETUP_OF_RUN,
         .command = (char *)command,
         .report = (char *)reports,
-        .nvalues = p->noptions,
+        .nshown = p->noptions,
         .round = run / p->npoints + 1,
         .place = place_of(p, run) + 1,
         .places = p->nruns,
@@ -801,8 +907,10 @@ static int execute(struct sb_app *a, unsigned run, const char *command,
     char started[4200];
 
     setup.following = following(s, setup.place);
-    sb_sweep_raw_values(p, run, setup.value);
+    setup.nvalues = sb_sweep_raw_values(p, run, setup.value);
     sb_sweep_values(p, run, setup.shown);
+    if (s->ab)
+        setup.given = &s->ab->given[sb_sweep_side(p, run)];
     memcpy(setup.kept, s->names.kept, sizeof(setup.kept));
     if (*a->sweep_opts.launch)
         sb_sweep_state_started(&s->state, started, sizeof(started));
@@ -834,6 +942,42 @@ static int execute_list(struct sb_app *a, unsigned run, const char *when,
     return 0;
 }
 
+// How long --switch may take, ns: a server may have to be started.
+#define SWITCH_NS (INT64_C(1800) * (int64_t)SB_SECOND)
+
+// Executes the command of --switch.
+static int execute_switch(
+    struct sb_app *a, unsigned run, int *status, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    char *command = sb_app_ab_switch(a, s->ab, sb_sweep_side(&s->plan, run));
+    char *const argv[] = { (char *)"sh", (char *)"-c", command, NULL };
+    struct child child = { .path = "/bin/sh",
+        .argv = argv,
+        .input = open("/dev/null", O_RDONLY | O_CLOEXEC),
+        .keep = -1,
+        .group = true,
+        .limit = SWITCH_NS };
+
+    if (!command)
+        return 0;
+    int rc = child.input < 0 ? sb_err_set(err, SB_ESYS,
+                                   "cannot open /dev/null: %s", strerror(errno))
+                             : execute_child(&s->children, &child, status, err);
+
+    if (child.input >= 0)
+        close(child.input);
+    if (rc == 0 && *status && !children_seen(&s->children)) {
+        sb_log(SB_LOG_ALERT,
+            child.late ? "--switch: '%.200s' did not end within 30 minutes"
+                       : "--switch: '%.200s' failed, exit status %d",
+            command, *status);
+        s->explained = true;
+    }
+    free(command);
+    return rc;
+}
+
 // *status: 0, or that of the first process that failed.
 static int execute_steps(struct sb_app *a, unsigned run, const char *reports,
     int *status, struct sb_err *err)
@@ -841,7 +985,10 @@ static int execute_steps(struct sb_app *a, unsigned run, const char *reports,
     struct children *c = &a->sweep->children;
 
     *status = 0;
-    int rc = execute_list(a, run, "before", &a->sweep_opts.before, status, err);
+    int rc = a->ab ? execute_switch(a, run, status, err) : 0;
+
+    if (rc == 0 && *status == 0 && !children_seen(c))
+        rc = execute_list(a, run, "before", &a->sweep_opts.before, status, err);
 
     if (rc == 0 && *status == 0 && !children_seen(c))
         rc = execute(a, run, "run", reports, status, err);
@@ -953,6 +1100,31 @@ static void explain_failure(const struct sb_app *a, unsigned run, int status)
         killed ? status - 128 : status);
 }
 
+// Judges the pair that a run has completed. number: of the run.
+static void take_pair(struct sb_app *a, unsigned number)
+{
+    struct sb_app_sweep *s = a->sweep;
+    unsigned pair = number / 2, first = s->plan.order[2 * pair];
+    bool same = sb_sweep_is_same(&s->plan, first), taken = false;
+    struct sb_result_file f[2] = { { 0 }, { 0 } };
+
+    for (unsigned i = 0; i < 2; i++)
+        sb_sweep_state_read(&s->state, 2 * pair + i, &f[i]);
+    if (f[0].nruns && f[1].nruns)
+        taken = sb_ab_add(
+            &s->ab->ab, &f[0].run[0], &f[1].run[0], same, first % 2 == 1);
+    sb_result_done(&f[0]);
+    sb_result_done(&f[1]);
+    if (!taken || sb__app_quiet(a))
+        return;
+    sb_ab_print_pair(&s->ab->ab, same, stdout);
+    if (pair + 1 == s->plan.aa) {
+        sb_ab_print_resolution(&s->ab->ab, stdout);
+        printf("\n");
+    }
+    fflush(stdout);
+}
+
 static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
@@ -972,6 +1144,8 @@ static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
     if (s->outcome[run] == SB_SWEEP_FAILED)
         explain_failure(a, run, status);
     sb_result_done(&f);
+    if (s->ab && number % 2 == 1)
+        take_pair(a, number);
     return 0;
 }
 
@@ -1009,7 +1183,7 @@ static bool stops(const struct sb_app *a)
 {
     const struct sb_app_sweep *s = a->sweep;
 
-    return a->sweep_opts.stop &&
+    return (a->sweep_opts.stop || s->ab) &&
            (s->left_failed || count_runs(s, SB_SWEEP_FAILED) ||
                count_after(s, SB__AFTER_FAILED));
 }
@@ -1046,7 +1220,8 @@ static int execute_runs(struct sb_app *a, struct sb_err *err)
     for (unsigned i = 0; rc == 0 && i < s->plan.nruns; i++) {
         bool kept = is_finished(s->outcome[s->plan.order[i]]);
 
-        if (children_seen(&s->children) || (!kept && stops(a)))
+        if (children_seen(&s->children) || (!kept && stops(a)) ||
+            (s->ab && sb_ab_is_known(&s->ab->ab)))
             break;
         rc = next_run(a, i, err);
     }
@@ -1065,8 +1240,11 @@ static int failure(const struct sb_err *err)
     return SB_EXIT_FAILED;
 }
 
+// An experiment without an answer may be continued with more pairs.
 static bool is_complete(const struct sb_app_sweep *s)
 {
+    if (s->ab)
+        return sb_ab_is_known(&s->ab->ab);
     return count_runs(s, SB_SWEEP_OPEN) == 0 &&
            count_runs(s, SB_SWEEP_FAILED) == 0 &&
            count_after(s, SB__AFTER_OPEN) == 0 &&
@@ -1102,6 +1280,8 @@ static void explain(const struct sb_app_sweep *s, bool written)
     unsigned open = count_runs(s, SB_SWEEP_OPEN);
     unsigned failed = count_runs(s, SB_SWEEP_FAILED);
 
+    if (s->ab && sb_ab_is_known(&s->ab->ab))
+        return;
     if (open)
         sb_log(SB_LOG_ALERT,
             "the sweep ended early: %u of %u runs are measured",
@@ -1138,6 +1318,8 @@ static int exit_status(const struct sb_app_sweep *s)
 {
     if (s->children.seen)
         return 128 + s->children.seen;
+    if (s->ab && count_runs(s, SB_SWEEP_FAILED) == 0)
+        return s->verdict;
     if (!is_complete(s))
         return SB_EXIT_FAILED;
     return count_runs(s, SB_SWEEP_MISSED) ? SB_EXIT_LIMITS : SB_EXIT_OK;
@@ -1166,6 +1348,9 @@ static int perform_sweep(struct sb_app *a, int *status, struct sb_err *err)
     if (rc)
         return rc;
     print_plan(a);
+    if (s->ab &&
+        sb_ab_init(&s->ab->ab, &a->ab_opts, s->plan.planned, s->ab->side))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
     rc = execute_runs(a, err);
     int written = print_and_write(a, rc ? &later : err);
 
@@ -1202,8 +1387,8 @@ static int read_script(struct sb_app *a, struct sb_err *err)
     struct sb_buf b;
     size_t n;
 
-    if (a->test && strcmp(a->test, "-") != 0 &&
-        strcmp(a->test, "/dev/stdin") != 0)
+    if (a->ab || (a->test && strcmp(a->test, "-") != 0 &&
+                     strcmp(a->test, "/dev/stdin") != 0))
         return 0;
     sb_buf_init(&b, 0);
     while ((n = fread(part, 1, sizeof(part), stdin)) > 0)
@@ -1250,8 +1435,13 @@ static enum sb_sweep_role check(struct sb_app *a, int *status)
     int rc = read_script(a, &err);
 
     s->state.lock = -1;
-    if (rc == 0)
+    *status = 0;
+    // Each side has options of its own.
+    for (int i = 0; rc == 0 && *status == 0 && i < (s->ab ? 2 : 1); i++) {
+        if (s->ab && s->plan_rc == 0)
+            setup.given = &s->ab->given[i];
         rc = execute_setup(a, &setup, true, NULL, status, &owned, &err);
+    }
     if (rc)
         return end_with(status, failure(&err));
     enum sb_sweep_role role = without_owned(a, owned, *status);
@@ -1312,6 +1502,24 @@ static int take_options(struct sb_app *a, struct sb_err *err)
     return rc;
 }
 
+static int plan_sides(struct sb_app *a, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+
+    s->ab = calloc(1, sizeof(*s->ab));
+    if (!s->ab)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    if (sb_sweep_wanted(a->opts) &&
+        !sb_opts_given(a->opts, "sweep-resume", false))
+        return sb_err_set(err, SB_EUSAGE,
+            "ab: --sweep and --repeat cannot be combined with it");
+    int rc = sb_app_ab_init(a, s->ab, err);
+
+    return rc ? rc
+              : sb_sweep_plan_sides(
+                    &s->plan, &a->ab_opts, s->ab->side, a->random.seed, err);
+}
+
 static int make_plan(struct sb_app *a)
 {
     struct sb_app_sweep *s = calloc(1, sizeof(*s));
@@ -1320,8 +1528,9 @@ static int make_plan(struct sb_app *a)
         return SB_ENOMEM;
     a->sweep = s;
     s->text = text_given(a);
-    s->plan_rc = sb_sweep_plan_init(
-        &s->plan, &a->sweep_opts, a->opts, a->random.seed, &s->plan_err);
+    s->plan_rc = a->ab ? plan_sides(a, &s->plan_err)
+                       : sb_sweep_plan_init(&s->plan, &a->sweep_opts, a->opts,
+                             a->random.seed, &s->plan_err);
     s->plan.test = a->test;
     return 0;
 }
@@ -1370,8 +1579,15 @@ enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status)
         sb_log(SB_LOG_USAGE, SB__SWEEP_MIX);
         return end_with(status, SB_EXIT_FAILED);
     }
-    if (!sb_sweep_wanted(a->opts) || !a->command ||
-        strcmp(a->command, "run") != 0 || a->o.print_config || a->o.list)
+    bool wanted = a->ab || sb_sweep_wanted(a->opts);
+
+    if (a->ab && (!a->command || strcmp(a->command, "run") != 0)) {
+        sb_log(SB_LOG_USAGE, "Usage: sysbench ab TEST --a='NAME: --OPTION=VALUE"
+                             " ...' --b=... [options]... run");
+        return end_with(status, SB_EXIT_FAILED);
+    }
+    if (!wanted || !a->command || strcmp(a->command, "run") != 0 ||
+        a->o.print_config || a->o.list)
         return SB_SWEEP_NONE;
     if (make_plan(a)) {
         sb_err_set(&err, SB_ENOMEM, "out of memory");
@@ -1390,6 +1606,9 @@ void sb_app_sweep_done(struct sb_app *a)
         return;
     free(a->sweep->script);
     sb_sweep_files_leave(&a->sweep->files);
+    if (a->sweep->ab)
+        sb_app_ab_done(a->sweep->ab);
+    free(a->sweep->ab);
     sb_sweep_plan_done(&a->sweep->plan);
     sb_sweep_figures_done(&a->sweep->figures);
     free(a->sweep);

@@ -22,6 +22,7 @@
 #include "out/json_value.h"
 #include "out/page.h"
 #include "out/target.h"
+#include "results/ab.h"
 #include "results/checks.h"
 #include "results/cmd.h"
 #include "results/differences.h"
@@ -87,8 +88,9 @@ struct comparison {
     unsigned n;
     bool open_loop;
     struct work work[WORKS];
-    bool other_work;     // the sides did different work: there is no verdict
-    json_t *differences; // facts and statements; owned
+    bool other_work;        // the sides did different work: there is no verdict
+    json_t *differences;    // facts and statements; owned
+    const struct sb_ab *ab; // of sysbench ab; otherwise NULL
 };
 
 #define AT(field) offsetof(struct compare_opts, field)
@@ -477,12 +479,30 @@ static int compare_figure(struct comparison *c, unsigned n)
     return rc;
 }
 
+// The interval of the first figure may be used after each pair.
+static void take_answer(struct comparison *c)
+{
+    static const enum sb_compare_verdict verdict[] = { SB_VERDICT_SAME,
+        SB_VERDICT_HIGHER, SB_VERDICT_LOWER, SB_VERDICT_SAME };
+    const struct sb_pairs_answer *a = &c->ab->answer;
+    struct sb_compare *r = &c->result[0];
+
+    r->difference = a->difference;
+    r->low = a->low;
+    r->high = a->high;
+    r->p = r->p_adjusted = NAN;
+    r->verdict = isfinite(a->low) ? verdict[a->verdict] : SB_VERDICT_NONE;
+    r->within_margin = a->verdict == SB_PAIRS_EQUIVALENT;
+}
+
 static int compare_all(struct comparison *c)
 {
     int rc = 0;
 
     for (unsigned i = 0; rc == 0 && i < c->n; i++)
         rc = compare_figure(c, i);
+    if (c->ab)
+        take_answer(c);
     // The first figure was chosen beforehand; the others are a search.
     if (rc == 0 && c->n > 1)
         rc = sb_compare_holm(c->result + 1, c->n - 1, c->o.confidence / 100);
@@ -616,9 +636,12 @@ static void print_side(
         fprintf(c->args->out, ")");
     }
     fprintf(c->args->out, ": ");
-    sb__cmd_print_line(c->args->out, s->text);
-    fprintf(c->args->out, ": %s, %u run%s of %s s, %u thread%s\n", test,
-        s->nruns, s->nruns == 1 ? "" : "s",
+    if (!c->ab) {
+        sb__cmd_print_line(c->args->out, s->text);
+        fprintf(c->args->out, ": ");
+    }
+    fprintf(c->args->out, "%s, %u run%s of %s s, %u thread%s\n", test, s->nruns,
+        s->nruns == 1 ? "" : "s",
         sb_number_text(seconds, sizeof(seconds), r->report.total_s),
         r->report.threads, r->report.threads == 1 ? "" : "s");
 }
@@ -673,7 +696,7 @@ static void write_side_validity(
     if (checks->worst == SB_VALIDITY_OK)
         return;
     fprintf(out, "Validity of ");
-    sb__cmd_print_line(out, s->text);
+    sb__cmd_print_line(out, s->name[1] ? s->name : s->text);
     fprintf(out, ": %s", sb_validity_name(checks->worst));
     if (checks->runs > 1) {
         fprintf(out, " (%u of %u runs: %s).\n", checks->doubtful + checks->bad,
@@ -827,6 +850,8 @@ static void print_comparison(const struct comparison *c)
     fprintf(out, "\nVerdict: ");
     compare_verdict(c, out);
     fprintf(out, "\n");
+    if (c->ab)
+        sb_ab_print_end(c->ab, out);
     compare_notes(c, out);
 }
 
@@ -945,7 +970,7 @@ static json_t *written(const struct comparison *c,
 // Returns the comparison as a new document; NULL: no memory.
 static json_t *compare_document(const struct comparison *c)
 {
-    return json_pack(
+    json_t *o = json_pack(
         "{s:s,s:i,s:o,s:o,s:f,s:f,s:f,s:b,s:b,s:s,s:b,s:o,s:o,s:[o,o],s:O,s:o,"
         "s:b,s:o}",
         "format", "sysbench-comparison", "version", 1, "a",
@@ -958,6 +983,11 @@ static json_t *compare_document(const struct comparison *c)
         side_json(&c->a, &c->checks_a), side_json(&c->b, &c->checks_b),
         "differences", c->differences, "figures", figures_json(c),
         "different_work", c->other_work, "work", work_json(c));
+    json_t *ab = c->ab && o ? sb_ab_json(c->ab) : NULL;
+
+    if (ab)
+        json_object_set_new(o, "ab", ab);
+    return o;
 }
 
 static int write_file(const char *path, const json_t *o, struct sb_err *err)
@@ -1114,7 +1144,8 @@ static int check_options(const struct comparison *c)
                              "separated by a comma");
         return SB_EUSAGE;
     }
-    sb_opts_values(c->args->opts, "at", SB_SRC_CMDLINE, count_value, &at);
+    if (c->args->opts)
+        sb_opts_values(c->args->opts, "at", SB_SRC_CMDLINE, count_value, &at);
     if (at > 1) {
         sb_log(SB_LOG_USAGE,
             "--at was given %u times and applies to both sides: separate "
@@ -1172,6 +1203,8 @@ static void choose_names(struct comparison *c)
     json_t *d;
     size_t i;
 
+    if (c->ab && take_names(c, c->ab->name[0], c->ab->name[1]))
+        return;
     if (c->o.name.count == 2 &&
         take_names(c, c->o.name.item[0], c->o.name.item[1]))
         return;
@@ -1294,7 +1327,8 @@ static int perform_comparison(struct comparison *c)
         return SB_CMD_FAILED;
     }
     choose_names(c);
-    print_comparison(c);
+    if (c->args->out)
+        print_comparison(c);
     if (*c->o.json && write_json(c))
         return SB_CMD_FAILED;
     if (*c->o.html && write_html(c))
@@ -1302,7 +1336,8 @@ static int perform_comparison(struct comparison *c)
     return status_of(c);
 }
 
-static int compare(const struct sb_cmd_args *args)
+static int compare_with(const struct sb_cmd_args *args,
+    const struct compare_opts *o, const struct sb_ab *ab)
 {
     struct comparison *c = calloc(1, sizeof(*c));
     int status;
@@ -1312,13 +1347,37 @@ static int compare(const struct sb_cmd_args *args)
         return SB_CMD_FAILED;
     }
     c->args = args;
-    c->o = *(const struct compare_opts *)args->o;
+    c->o = *o;
+    c->ab = ab;
     status = perform_comparison(c);
     json_decref(c->differences);
     sb_side_done(&c->a);
     sb_side_done(&c->b);
     free(c);
     return status;
+}
+
+static int compare(const struct sb_cmd_args *args)
+{
+    return compare_with(args, args->o, NULL);
+}
+
+int sb_compare_sides(const struct sb_ab *ab, const char *a, const char *b,
+    const char *html, FILE *out)
+{
+    const char *const file[] = { a, b };
+    const char *const pass[] = { verdicts[BETTER].name,
+        verdicts[EQUIVALENT].name };
+    const struct sb_cmd_args args = { .file = file, .nfiles = 2, .out = out };
+    const struct compare_opts o = { .margin = 100 * ab->o.margin,
+        .confidence = 100 * ab->o.confidence,
+        .deviation = 100 * SB_COMPARE_RUN_DEVIATION,
+        .paired = true,
+        .pass = { .item = pass, .count = 2 },
+        .json = "",
+        .html = html };
+
+    return compare_with(&args, &o, ab);
 }
 
 const struct sb_cmd sb_cmd_compare = {

@@ -318,17 +318,23 @@ static int write_runs(
 }
 
 static int write_document(FILE *out, const char *const *path, unsigned n,
-    json_t *sweep, struct sb_err *err)
+    json_t *members, struct sb_err *err)
 {
     int rc = write_runs(out, path, n, err);
+    bool dumped = members != NULL;
+    const char *name;
+    json_t *member;
 
-    fputs(",\n\"sweep\":", out);
-    bool dumped = rc || (sweep && json_dumpf(sweep, out, SB_JSON_FLAGS) == 0);
+    json_object_foreach(members, name, member)
+    {
+        fprintf(out, ",\n\"%s\":", name);
+        dumped = dumped && json_dumpf(member, out, SB_JSON_FLAGS) == 0;
+    }
     fputs("}\n", out);
     if (rc == 0 && (fflush(out) || ferror(out)))
         return sb_err_set(
             err, SB_ESYS, "cannot write a temporary file: %s", strerror(errno));
-    return dumped ? rc : sb_err_set(err, SB_ENOMEM, "out of memory");
+    return rc || dumped ? rc : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
 static int write_page(
@@ -374,7 +380,7 @@ static int write_item(struct sb_sweep_files *f, unsigned i, FILE *document,
 }
 
 int sb_sweep_files_write(struct sb_sweep_files *f, const char *const *path,
-    unsigned n, json_t *sweep, const char *title, struct sb_err *err)
+    unsigned n, json_t *members, const char *title, struct sb_err *err)
 {
     struct sb_spool document = { 0 };
     char dir[4096];
@@ -385,9 +391,10 @@ int sb_sweep_files_write(struct sb_sweep_files *f, const char *const *path,
     int rc = sb_spool_open(&document, dir, err);
 
     if (rc == 0)
-        rc = write_document(document.file, path, n, sweep, err);
+        rc = write_document(document.file, path, n, members, err);
     for (unsigned i = 0; rc == 0 && i < f->n; i++)
-        rc = write_item(f, i, document.file, title, err);
+        if (title || !is_kind(f->item[i].reporter, "html"))
+            rc = write_item(f, i, document.file, title, err);
     sb_spool_done(&document);
     return rc;
 }

@@ -32,12 +32,12 @@ void sb_sweep_files_leave(struct sb_sweep_files *f);
 // html, or NULL.
 const char *sb_sweep_files_main(const struct sb_reporters *rs);
 
-// Writes the runs of n result files, in this order, with the member `sweep`, to
-// all files; without runs, nothing. Other programs may have reformatted the
-// result files. title: of the page. SB_EUSAGE: not a result file. SB_ESYS,
-// SB_ENOMEM.
+// Writes the runs of n result files, in this order, with these members, such as
+// `sweep`, to all files; without runs, nothing. Other programs may have
+// reformatted the result files. title: of the page; NULL: no page is written.
+// SB_EUSAGE: not a result file. SB_ESYS, SB_ENOMEM.
 int sb_sweep_files_write(struct sb_sweep_files *f, const char *const *path,
-    unsigned n, json_t *sweep, const char *title, struct sb_err *err);
+    unsigned n, json_t *members, const char *title, struct sb_err *err);
 
 // The reports that each run of a sweep writes itself, and their names:
 // run.csv becomes run-threads=4-1.csv. Main thread.

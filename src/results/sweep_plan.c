@@ -512,11 +512,61 @@ int sb_sweep_plan_init(struct sb_sweep_plan *p, const struct sb_sweep_opts *o,
     return rc;
 }
 
+int sb_sweep_plan_sides(struct sb_sweep_plan *p, const struct sb_ab_opts *o,
+    const struct sb_ab_side *side, uint64_t seed, struct sb_err *err)
+{
+    struct sb_buf text = { 0 };
+
+    *p = (struct sb_sweep_plan){ .rounds = (unsigned)(o->aa + o->pairs),
+        .random = true,
+        .seed = seed,
+        .side = side,
+        .aa = (unsigned)o->aa,
+        .planned = (unsigned)o->pairs };
+    sb_buf_addf(&text, "side=%s,%s,%s", SB_AB_SAME, side[0].name, side[1].name);
+    int rc = text.failed ? sb_err_set(err, SB_ENOMEM, "out of memory")
+                         : sb_sweep_list_parse(&p->option[0], text.data, err);
+
+    sb_buf_done(&text);
+    p->noptions = 1;
+    if (rc)
+        return rc;
+    memcpy(p->option[0].shown, p->option[0].value,
+        p->option[0].n * sizeof(*p->option[0].shown));
+    p->npoints = 2;
+    p->nruns = 2 * p->rounds;
+    if (p->nruns > SB_SWEEP_RUNS_MAX)
+        return sb_err_set(err, SB_ERANGE,
+            "ab: %u runs are too many; the maximum is %u", p->nruns,
+            SB_SWEEP_RUNS_MAX);
+    sb_sweep_plan_order(p);
+    return 0;
+}
+
 void sb_sweep_plan_done(struct sb_sweep_plan *p)
 {
     for (unsigned i = 0; i < p->noptions; i++)
         sb_sweep_list_done(&p->option[i]);
     p->noptions = 0;
+}
+
+static void exchange(unsigned *a, unsigned *b)
+{
+    unsigned old = *a;
+
+    *a = *b;
+    *b = old;
+}
+
+static void order_pairs(struct sb_sweep_plan *p, struct sb_rng *rng)
+{
+    bool b_first = false;
+
+    for (unsigned i = p->aa; i < p->rounds; i++) {
+        b_first = (i - p->aa) % 2 ? !b_first : sb_rng_below(rng, 2) == 1;
+        if (b_first)
+            exchange(&p->order[2 * i], &p->order[2 * i + 1]);
+    }
 }
 
 void sb_sweep_plan_order(struct sb_sweep_plan *p)
@@ -527,14 +577,15 @@ void sb_sweep_plan_order(struct sb_sweep_plan *p)
     sb_rng_init(&rng, p->seed, 0);
     for (unsigned i = 0; i < p->nruns; i++)
         p->order[i] = i;
+    if (p->side) {
+        order_pairs(p, &rng);
+        return;
+    }
     for (unsigned round = 0; p->random && round < p->rounds; round++) {
         unsigned *o = p->order + round * p->npoints;
 
         for (unsigned n = p->npoints; n > 1; n--) {
-            unsigned k = (unsigned)sb_rng_below(&rng, n), last = o[n - 1];
-
-            o[n - 1] = o[k];
-            o[k] = last;
+            exchange(&o[n - 1], &o[sb_rng_below(&rng, n)]);
         }
     }
 }
@@ -545,6 +596,12 @@ static void find_values(const struct sb_sweep_plan *p, unsigned run, bool shown,
     assert(run < p->nruns);
     unsigned rest = run % p->npoints;
 
+    if (p->side) {
+        unsigned k = sb_sweep_is_same(p, run) ? 0 : 1 + rest;
+
+        fact[0] = (struct sb_fact){ p->option[0].name, p->option[0].value[k] };
+        return;
+    }
     // The last option changes fastest.
     for (unsigned i = p->noptions; i-- > 0;) {
         const struct sb_sweep_list *l = &p->option[i];
@@ -563,10 +620,23 @@ void sb_sweep_values(
     find_values(p, run, true, fact);
 }
 
-void sb_sweep_raw_values(
+unsigned sb_sweep_raw_values(
     const struct sb_sweep_plan *p, unsigned run, struct sb_fact *fact)
 {
+    if (p->side)
+        return 0;
     find_values(p, run, false, fact);
+    return p->noptions;
+}
+
+unsigned sb_sweep_side(const struct sb_sweep_plan *p, unsigned run)
+{
+    return sb_sweep_is_same(p, run) ? 0 : run % 2;
+}
+
+bool sb_sweep_is_same(const struct sb_sweep_plan *p, unsigned run)
+{
+    return run / 2 < p->aa;
 }
 
 void sb_sweep_text(
@@ -586,7 +656,8 @@ void sb_sweep_text(
 static bool may_change(const char *name)
 {
     static const char *const names[] = { "report", "progress", "verbosity",
-        "repeat", "debug", "config-file", "config-strict", "launch-timeout" };
+        "repeat", "pairs", "debug", "config-file", "config-strict",
+        "launch-timeout" };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(name, names[i]) == 0)
@@ -626,10 +697,21 @@ json_t *sb_sweep_plan_json(const struct sb_sweep_plan *p, struct sb_opts *opts)
         json_decref(sweep);
         return NULL;
     }
-    return json_pack("{s:s,s:i,s:o,s:o,s:o,s:i,s:b,s:s}", "format",
+    json_t *o = json_pack("{s:s,s:i,s:o,s:o,s:o,s:b,s:s}", "format",
         "sysbench-sweep", "version", 1, "test",
         sb_json_text(p->test ? p->test : ""), "sweep", sweep, "settings",
-        settings, "repeat", (int)p->rounds, "random", p->random, "seed", seed);
+        settings, "random", p->random, "seed", seed);
+
+    if (p->side)
+        rc = json_object_update_new(o,
+            json_pack("{s:[o,o],s:i}", "sides", sb_json_text(p->side[0].shown),
+                sb_json_text(p->side[1].shown), "planned", (int)p->planned));
+    else
+        rc = json_object_set_new(o, "repeat", json_integer(p->rounds));
+    if (rc == 0)
+        return o;
+    json_decref(o);
+    return NULL;
 }
 
 // The first setting of a that b does not have with the same value.
@@ -654,7 +736,7 @@ bool sb_sweep_plan_is(const json_t *kept)
 int sb_sweep_plan_continue(struct sb_sweep_plan *p, const json_t *kept,
     const json_t *now, struct sb_err *err)
 {
-    static const char *const parts[] = { "test", "sweep", "repeat" };
+    static const char *const parts[] = { "test", "sweep", "repeat", "sides" };
     const json_t *a = json_object_get(kept, "settings");
     const json_t *b = json_object_get(now, "settings");
 
@@ -663,7 +745,8 @@ int sb_sweep_plan_continue(struct sb_sweep_plan *p, const json_t *kept,
         return sb_err_set(
             err, SB_EUSAGE, "it was not written by this version of sysbench");
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (!json_equal(json_object_get(kept, parts[i]),
+        if (json_object_get(kept, parts[i]) != json_object_get(now, parts[i]) &&
+            !json_equal(json_object_get(kept, parts[i]),
                 json_object_get(now, parts[i])))
             return sb_err_set(err, SB_EUSAGE,
                 "%s%s differs from that of the "
@@ -676,6 +759,9 @@ int sb_sweep_plan_continue(struct sb_sweep_plan *p, const json_t *kept,
     if (name)
         return sb_err_set(err, SB_EUSAGE,
             "--%s differs from that of the interrupted sweep", name);
+    if (p->side)
+        p->planned = (unsigned)json_integer_value(
+            json_object_get(kept, "planned"));
     p->random = json_is_true(json_object_get(kept, "random"));
     p->seed = strtoull(sb_result_member(kept, "seed"), NULL, 10);
     sb_sweep_plan_order(p);

@@ -11,6 +11,7 @@
 #include "base/opts.h"
 #include "out/facts.h"
 #include "base/err.h"
+#include "results/ab.h"
 
 // One swept option: NAME=LIST, as --sweep gives it. Pure; any thread.
 
@@ -66,7 +67,12 @@ struct sb_sweep_plan {
     // no name.
     const char *test;
     unsigned npoints, rounds, nruns; // nruns = npoints * rounds
-    uint64_t seed;                   // of the order
+    // Of sysbench ab: the points are its sides, the rounds are pairs of runs,
+    // the first `aa` of them of the first side with itself. NULL: a sweep.
+    const struct sb_ab_side *side;
+    unsigned aa;
+    unsigned planned; // pairs, when the experiment began
+    uint64_t seed;    // of the order
     bool random;
     unsigned order[SB_SWEEP_RUNS_MAX]; // numbers of runs, as they are executed
 };
@@ -81,6 +87,10 @@ bool sb_sweep_wanted(const struct sb_opts *opts);
 // either case.
 int sb_sweep_plan_init(struct sb_sweep_plan *p, const struct sb_sweep_opts *o,
     struct sb_opts *opts, uint64_t seed, struct sb_err *err);
+// The plan of sysbench ab: side[0] and side[1] must outlive it. SB_ERANGE,
+// SB_ENOMEM.
+int sb_sweep_plan_sides(struct sb_sweep_plan *p, const struct sb_ab_opts *o,
+    const struct sb_ab_side *side, uint64_t seed, struct sb_err *err);
 void sb_sweep_plan_done(struct sb_sweep_plan *p); // {0} allowed
 
 // Finds what may be shown of the values. Called again when the options of
@@ -92,7 +102,8 @@ int sb_sweep_plan_mask(
 
 // Computes the order of runs from p->random and p->seed. Run n measures point
 // n % npoints in round n / npoints. A round measures every point, so that a
-// drift of the server affects all points alike.
+// drift of the server affects all points alike. Of two successive pairs of
+// sides, chance decides which one begins with the first side.
 void sb_sweep_plan_order(struct sb_sweep_plan *p);
 
 // Writes the values of a run to fact, which has room for p->noptions, as they
@@ -100,9 +111,14 @@ void sb_sweep_plan_order(struct sb_sweep_plan *p);
 // plan.
 void sb_sweep_values(
     const struct sb_sweep_plan *p, unsigned run, struct sb_fact *fact);
-// The same for the run itself, without masks.
-void sb_sweep_raw_values(
+// The same for the run itself, without masks. Returns their number: sides have
+// none.
+unsigned sb_sweep_raw_values(
     const struct sb_sweep_plan *p, unsigned run, struct sb_fact *fact);
+// The side that a run measures, 0 or 1; only of sysbench ab.
+unsigned sb_sweep_side(const struct sb_sweep_plan *p, unsigned run);
+// Whether a run is one of the first side with itself.
+bool sb_sweep_is_same(const struct sb_sweep_plan *p, unsigned run);
 // Writes "threads=4 rate=100".
 void sb_sweep_text(
     const struct sb_fact *swept, unsigned n, char *out, size_t size);

@@ -30,7 +30,7 @@ Not with tsan: one thread.
   $ sysbench --help=yes | cmp - help
   $ sections() { sed -n '/^More options/,/^$/s/^  \([a-z]*\) .*/\1/p' help; }
   $ sections | grep -v -e mongodb -e mysql -e pgsql -e sqlite | tr '\n' ' '
-  general rate workers random log report mix sweep beside clients database server settle program null all  (no-eol)
+  general rate workers random log report mix sweep ab beside clients database server settle program null all  (no-eol)
 
 --help=all has everything, --help=SECTION one section. Each option is in one
 section: those of the help and those of --print-config.
@@ -46,6 +46,7 @@ section: those of the help and those of --print-config.
   Report options:
   Mix options:
   Sweep options:
+  A/B options:
   Options of a command beside the run:
   Options for several clients:
   General database options:
@@ -71,7 +72,7 @@ section: those of the help and those of --print-config.
   $ sysbench --help=rate cpu run | head -n 1
   Rate options:
   $ sysbench --help=nosuch 2>&1 >out | sed 's/mongodb, \|mysql, \|pgsql, \|sqlite, //g'
-  Invalid value for the 'help' option: 'nosuch' (must be one of general, rate, workers, random, log, report, mix, sweep, beside, clients, database, server, settle, program, null, all)
+  Invalid value for the 'help' option: 'nosuch' (must be one of general, rate, workers, random, log, report, mix, sweep, ab, beside, clients, database, server, settle, program, null, all)
   $ sysbench --help=nosuch 2>err
   [1]
   $ cat out

@@ -154,10 +154,10 @@ static int combine(const char *const *path, unsigned n, struct sb_err *err)
     CHECK_INT(sb_reporters_init(&rs, &o, err), 0);
     CHECK_STR(sb_sweep_files_main(&rs), "all.json");
     CHECK_INT(sb_sweep_files_open(&files, &rs, err), 0);
-    json_t *sweep = json_pack("{s:s}", "axis", "threads");
-    int rc = sb_sweep_files_write(&files, path, n, sweep, "t", err);
+    json_t *members = json_pack("{s:{s:s}}", "sweep", "axis", "threads");
+    int rc = sb_sweep_files_write(&files, path, n, members, "t", err);
 
-    json_decref(sweep);
+    json_decref(members);
     sb_sweep_files_done(&files);
     return rc;
 }

@@ -1,0 +1,175 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+`sysbench ab`: two sides, measured in pairs until the answer is known. The differences here
+are much larger than what runs deviate by, or come from a list.
+
+  $ ab() {
+  >     sysbench ab "$@" run >all 2>&1; st=$?
+  >     sed '/^sysbench 2/,/^$/d' all; rm all
+  >     return $st
+  > }
+  $ both="oltp_point_select --db-driver=null --time=0 --events=100"
+  $ lines() {  # without the table of figures and without numbers
+  >     sed 's/[0-9.]* and [0-9.]* ev/N and N ev/; s/old [0-9.]*, new [0-9.]*/old N, new N/
+  >         s/[-+][0-9.]* %/P/g; s/ of [0-9.e-]* s,/ of T s,/
+  >         /^With/d; /^figure/,/^The first/d; /^Validity/d; /^$/d
+  >         # found by chance
+  >         /^The second run/d; /^Runs after/d'
+  > }
+  $ ab $both --a='old: --null-latency=1ms' --b='new: --null-latency=5ms' --aa=1 --pairs=6 \
+  >     --report=json=ab.json,html=ab.html >out
+  [3]
+  $ lines <out
+  oltp_point_select: old and new, up to 6 pairs of runs after 1 A/A pairs, margin 2 %
+  old: --null-latency=1ms
+  new: --null-latency=5ms
+  A/A pair 1: N and N events/s, P
+  Pair 1 of 6: old N, new N events/s, P
+  Pair 2 of 6: old N, new N events/s, P
+  Pair 3 of 6: old N, new N events/s, P
+  Pair 4 of 6: old N, new N events/s, P
+  Pair 5 of 6: old N, new N events/s, P; all pairs: P (P to P)
+  A (old): oltp_point_select, 5 runs of T s, 1 thread
+  B (new): oltp_point_select, 5 runs of T s, 1 thread
+  Options that differ: null-latency 1ms / 5ms
+  Settings of the server that differ: latency 1ms / 5ms
+  Verdict: new is worse than old: throughput P (interval P to P).
+  The answer took 5 of 6 pairs.
+  $ ls
+  ab.html
+  ab.json
+  out
+  $ /usr/bin/python3 -c 'import json
+  > d = json.load(open("ab.json"))
+  > ab = d["ab"]
+  > print(ab["a"], ab["b"], ab["pairs"], ab["planned"], ab["aa"], ab["verdict"])
+  > print(-1 < ab["low"] < ab["difference"] < ab["high"] < -0.1)
+  > print([r["swept"]["side"] for r in d["runs"]])'
+  old new 5 6 1 lower
+  True
+  ['A/A', 'A/A', 'old', 'new', 'old', 'new', 'old', 'new', 'old', 'new', 'old', 'new']
+
+The runs of the sides can be compared again, without those that were measured first.
+
+  $ sysbench compare --paired ab.json:side=old ab.json:side=new >out
+  [3]
+  $ grep -e '^[AB] ' -e '^Verdict: new\|^Verdict: side' out | lines | sed 's/, P.*/, P/'
+  A (side=old): ab.json:side=old: oltp_point_select, 5 runs of T s, 1 thread
+  B (side=new): ab.json:side=new: oltp_point_select, 5 runs of T s, 1 thread
+  Verdict: side=new is worse than side=old: throughput P (interval P to P).
+
+A server that is switched. Here, the command says how long an event takes; the differences
+of pairs have alternating signs, so there is no answer. More pairs continue the experiment.
+
+  $ cat >slow.lua <<'EOF'
+  > sysbench.cmdline.options = { batch = { "", 1 } }
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned int)")
+  > local ms = 0
+  > function thread_init() ms = tonumber(io.open("ms"):read("*n")) end
+  > function event() ffi.C.usleep(ms * 1000 * sysbench.opt.batch) end
+  > EOF
+  $ cat >switch <<'EOF'
+  > echo "$1" >>switched
+  > n=$(grep -c . switched)
+  > # One of A and one of B: as fast, or four times as fast or slow.
+  > case $(((n + 1) / 2 % 2)) in
+  > 0) [ "$1" = A ] && echo 1 >ms || echo 4 >ms ;;
+  > 1) [ "$1" = A ] && echo 4 >ms || echo 1 >ms ;;
+  > esac
+  > EOF
+  $ switched="slow.lua --time=0 --events=20 --a=A --b=B --aa=0"
+  $ ab $switched --switch='sh switch {side}' --pairs=5 --report=json=s.json >out
+  [5]
+  $ grep -o -e '^Verdict:[^:]*' -e '^The answer is not known after 5 pairs' out
+  Verdict: B may be better or worse than A
+  The answer is not known after 5 pairs
+  $ ls -d s.json*
+  s.json
+  s.json.sweep
+  $ sort switched | uniq -c | tr -s ' '
+   5 A
+   5 B
+  $ ab $switched --switch='sh switch {side}' --pairs=6 --report=json=s.json
+  FATAL: s.json.sweep has finished runs of an interrupted sweep: continue it with --sweep-resume, or remove the folder
+  [1]
+  $ ab $switched --switch='sh switch {side}' --pairs=6 --report=json=s.json --sweep-resume >out
+  [5]
+  $ grep -c '^Pair' out; grep -c . switched
+  6
+  12
+  $ /usr/bin/python3 -c 'import json
+  > ab = json.load(open("s.json"))["ab"]
+  > print(ab["pairs"], ab["planned"], ab["verdict"])'
+  6 5 unknown
+
+A command that fails, and a side that fails in the middle.
+
+  $ rm -rf s.json* switched
+  $ ab $switched --switch='echo {side} >>switched; test $(grep -c . switched) -lt 4' \
+  >     --report=json=s.json >out
+  [1]
+  $ grep -v -e '^slow' -e ^Pair -e '^$' out
+  ALERT: --switch: 'echo * failed, exit status 1 (glob)
+  [4/40] *: failed, exit status 1 (glob)
+  ALERT: the sweep ended early: 3 of 40 runs are measured
+  ALERT: the finished runs are in s.json.sweep; add --sweep-resume to measure the others
+  $ grep -c . switched
+  4
+  $ rm -rf s.json* switched
+  $ ab $switched --switch='test {side} = A && echo 1 >ms || rm -f ms' --report=none >out
+  [1]
+  $ grep -c '^FATAL.*slow.lua' out
+  1
+
+Scripts of both sides.
+
+  $ echo 'sysbench.cmdline.options = { ms = { "", 1 } }
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned int)")
+  > function event() ffi.C.usleep(sysbench.opt.ms * 1000) end' >fast.lua
+  $ echo 1 >ms
+  $ ab --a='one: slow.lua --batch=5' --b="two: fast.lua --ms='1'" --aa=0 --time=0 --events=20 \
+  >     --pairs=6 --report=none
+  $ ab --a='one: slow.lua --batch=5' --b="two: fast.lua --ms='1'" --aa=0 --time=0 --events=20 \
+  >     --pairs=6 |
+  >     grep -e ^Scripts -e ^one -e ^two -e ^Work -e ^Verdict | lines
+  Scripts: one and two, up to 6 pairs of runs after 0 A/A pairs, margin 2 %
+  one: slow.lua --batch=5
+  two: fast.lua --ms=1
+  Workloads that differ: test slow.lua / fast.lua
+  Verdict: two is better than one: throughput P (interval P to P).
+
+Options are checked before the first run; secrets are not shown.
+
+  $ ab $both --a=x --b='y: --threads=no'
+  Invalid value for the 'threads' option: 'no' (must be a whole number)
+  [1]
+  $ ab $both --a=x --b='y: --mysql-password=hush' --aa=0 --pairs=5 --margin=99 \
+  >     --report=json=p.json >out 2>&1; grep '^y' out
+  y: --mysql-password=***
+  $ grep -rl hush . | wc -l
+  0
+  $ ab $both --a=x --b=x
+  --a and --b: both sides are named x
+  [1]
+  $ ab $both --a=x --b=y
+  ab: both sides are the same: give one of them options (--b='new: --pgsql-host=db2'), or use --switch
+  [1]
+  $ ab $both --a=x --b='y: threads=1'
+  --b: 'threads=1' is not an option: 'NAME: [SCRIPT] --OPTION=VALUE ...' is expected
+  [1]
+  $ ab $both --a=x --b="y: --label='a=b"
+  --b: a quotation mark has no end
+  [1]
+  $ ab $both --a=x --b='y: fast.lua'
+  ab: either both sides have a script of their own, or the command line has one for both
+  [1]
+  $ ab $both --a=x --b='y: --threads=2' --repeat=3
+  ab: --sweep and --repeat cannot be combined with it
+  [1]
+  $ ab slow.lua --a='x: --a=1' --b=y
+  --a: --a cannot differ between the sides
+  [1]
+  $ sysbench ab oltp_point_select --a=x --b=y prepare 2>&1 | tail -1
+  Usage: sysbench ab TEST --a='NAME: --OPTION=VALUE ...' --b=... [options]... run
