@@ -19,16 +19,16 @@ extern char **environ;
 
 static int add_tables(struct sb_app *a, bool early, struct sb_err *err)
 {
-    // Commands on result files have options of the same names.
-    const struct sb_opt_table *without = !early && sb_app_cmd(a)
-                                             ? &sb_ab_opt_table
-                                             : NULL;
+    // Other commands and scripts have options of the same names.
+    enum sb_app_help help = early ? SB_HELP_NONE : sb_app_asks_for_help(a);
+    bool ab = a->ab || (help != SB_HELP_NONE && help != SB_HELP_COMMAND);
 
     for (const struct sb_app_table *t = sb_app_tables; t->table; t++) {
-        int rc = t->early != early || t->table == without
-                     ? 0
-                     : sb_opts_add(
-                           a->opts, t->table, (char *)a + t->offset, err);
+        bool skipped = t->early != early ||
+                       (t->table == &sb_ab_opt_table && !ab);
+        int rc = skipped ? 0
+                         : sb_opts_add(
+                               a->opts, t->table, (char *)a + t->offset, err);
         if (rc)
             return rc;
     }
