@@ -409,15 +409,13 @@ static int check_commands(const struct sb_app *a, const char *option,
 // The options of each side were given to its own check.
 static int check_side(const struct sb_app *a, struct sb_err *err)
 {
-    static const char *const names[] = { "a", "b", "pairs", "aa", "margin",
-        "switch" };
     struct sb_opt_view view;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (sb_opts_find(a->opts, names[i], &view) &&
+    for (const struct sb_opt *o = sb_ab_opt_table.opts; o->name; o++)
+        if (sb_opts_find(a->opts, o->name, &view) &&
             view.table != &sb_ab_opt_table)
             return sb_err_set(err, SB_EUSAGE,
-                "ab: the test has an option --%s of its own", names[i]);
+                "ab: the test has an option --%s of its own", o->name);
     return 0;
 }
 
@@ -1507,6 +1505,7 @@ static int plan_sides(struct sb_app *a, struct sb_err *err)
     struct sb_app_sweep *s = a->sweep;
 
     s->ab = calloc(1, sizeof(*s->ab));
+    s->verdict = SB_CMD_NO_VERDICT; // also without complete pairs
     if (!s->ab)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     if (sb_sweep_wanted(a->opts) &&

@@ -499,7 +499,7 @@ static int inspect_waiters(
 // late by a larger share.
 #define LATE_SHARE 20
 #define LATE_NS    UINT64_C(100000000)
-#define NO_BASE    "the server did not answer when the measured part began"
+#define NO_BASE    "the server's totals were read too late"
 
 // Whether the totals of `before` are not those with which the measured part
 // began. The lock is held.

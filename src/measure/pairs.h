@@ -33,7 +33,7 @@ enum sb_pairs_verdict {
 
 // An influence of the order of runs, relative: 0.01 is 1 %. NaN: unknown.
 struct sb_pairs_effect {
-    double value, p; // p value of "there is none"
+    double value, p; // p value of "no effect"
 };
 
 struct sb_pairs_answer {

@@ -146,10 +146,13 @@ static char *split_name(char *text, char **rest)
 // Options of the experiment: its runs do not have values of their own.
 static bool is_common(const char *word)
 {
-    static const char *const names[] = { "a", "b", "pairs", "aa", "margin",
-        "switch", "report", "repeat", "test", "launch", "launch-timeout" };
+    static const char *const names[] = { "report", "repeat", "test", "launch",
+        "launch-timeout" };
     size_t n = strcspn(word + 2, "=");
 
+    for (const struct sb_opt *o = ab_options; o->name; o++)
+        if (strlen(o->name) == n && strncmp(word + 2, o->name, n) == 0)
+            return true;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strlen(names[i]) == n && strncmp(word + 2, names[i], n) == 0)
             return true;

@@ -190,7 +190,7 @@ static int read_file(struct sb_side *s, char *path)
     rc = rc ? rc : add_runs(s, f, copy);
     free(copy);
     if (rc == 0 && values && s->nruns == before) {
-        struct sb_side all = { 0 };
+        struct sb_side all = { .text = s->text };
 
         rc = add_runs(&all, f, NULL);
         rc = rc ? rc : no_run(&all, s->text);

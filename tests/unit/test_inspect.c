@@ -181,9 +181,7 @@ static void base_of_the_totals(void)
         CHECK(isnan(got.before.fact[SB_FACT_CACHE_REQUESTS]) ==
               (way != NO_WARM_UP));
         CHECK_STR(got.before.why[SB_PART_CACHE],
-            way == NO_WARM_UP
-                ? ""
-                : "the server did not answer when the measured part began");
+            way == NO_WARM_UP ? "" : "the server's totals were read too late");
         CHECK_NEAR(sb_inspected_find(&got.before, "t")->rows, 100, 0);
         CHECK_NEAR(got.after.fact[SB_FACT_CACHE_REQUESTS], 300, 0);
         taken();

@@ -27,8 +27,8 @@ struct world {
     double rho;       // of runs that follow each other
     double drift;     // from one run to the next
     double carry;     // of a run that follows one of B
-    double modes;     // half of the runs are so much lower
-    double rising;    // B deviates so many times as much
+    double modes;     // by which half of the runs are lower
+    double rising;    // factor of the deviation of B; 0: 1
 };
 
 // What the experiments of a world said, as shares.

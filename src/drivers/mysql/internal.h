@@ -540,7 +540,7 @@ MYSQL_ROW sbmy_ask_row(MYSQL_RES *res, unsigned ncolumns);
 int sbmy_ask_each(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
     int (*take)(void *arg, MYSQL_ROW row), void *arg, struct sb_err *err);
 // Returns the second column of the first row whose first one is this name, in
-// any case of letters; NULL: there is none.
+// any case of letters; NULL: no such row.
 const char *sbmy_ask_value(MYSQL_RES *res, const char *name);
 
 // wire.c: execution of prepared statements without the library
