@@ -257,6 +257,8 @@ static int load_and_perform(
     }
     if (sb_app_asks_for_help(a))
         return sb_app_workload_help(a);
+    if (sb_app_answers_check(a, err))
+        return fail_usage(a, err);
     if (role == SB_SWEEP_CHECK)
         return sb_app_sweep_check(a);
     if (only_shows(a))
@@ -327,6 +329,8 @@ static void clean_up(struct sb_app *a)
     sb_app_settled_done(a);
     sb_asserts_done(&a->asserts);
     sb_asserts_done(&a->rate_limits);
+    sb_asserts_done(&a->headline_of);
+    sb_answers_done(&a->answers);
     sb_script_free(a->script);
     sb_app_mix_done(a);
     free(a->builtin_opts);

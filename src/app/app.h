@@ -89,6 +89,9 @@ struct sb_app {
     struct sb_paths paths;
     struct sb_asserts asserts;
     struct sb_asserts rate_limits; // --rate-limit
+    struct sb_asserts headline_of; // --headline
+    struct sb_answers answers;     // what scripts say of the run
+    struct sb_headline headline;   // at its end
     struct sb_until until;
     struct sb_app_opts o;
     struct sb_run_opts run;
@@ -483,6 +486,17 @@ void sb__app_server_data(struct sb__listening *t);
 // takes its facts.
 void sb__app_server_stop(struct sb__listening *t, const struct sb_report *r);
 void sb__app_server_done(struct sb__listening *t);
+// app/answers.c. Whether the names of results in limits and --headline are
+// those of workloads of this test, as far as they are known. SB_EUSAGE.
+int sb_app_answers_check(const struct sb_app *a, struct sb_err *err);
+// Judges the limits on results and finds the headline, from what the scripts
+// have reported so far.
+void sb__app_answers_judge(struct sb_app *a);
+// The last functions of scripts have returned: judges them again, and prints
+// the results and the limits on them.
+void sb__app_answers_end(struct sb__listening *t);
+// Logs the verdicts that are not true. Returns their number.
+unsigned sb__app_answers_log(const struct sb_app *a);
 // app/statements.c. Whether servers are asked what they count of statements.
 bool sb__app_statements_wanted(const struct sb_app *a);
 // Takes what the sampler has, which was stopped.

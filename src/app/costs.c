@@ -49,7 +49,8 @@ bool sb__app_costs_wanted(const struct sb_app *a)
         return false;
     default:
         return a->reporters.n > 0 || a->text_opts.price > 0 ||
-               sb_asserts_need_costs(&a->asserts);
+               sb_asserts_need_costs(&a->asserts) ||
+               sb_asserts_need_costs(&a->headline_of);
     }
 }
 

@@ -8,6 +8,12 @@
 #include "app/app.h"
 #include "base/opts.h"
 
+// The names that results of scripts cannot have.
+static bool is_figure(const char *name)
+{
+    return sb_answer_is_name(name, strlen(name)) && !sb_assert_is_result(name);
+}
+
 void sb_app_script_env(struct sb_app *a, struct sb_script_env *env)
 {
     *env = (struct sb_script_env){
@@ -23,6 +29,8 @@ void sb_app_script_env(struct sb_app *a, struct sb_script_env *env)
         .luajit_cmd = a->o.luajit_cmd,
         .text = a->setup.script,
         .text_len = a->setup.script_len,
+        .answers = &a->answers,
+        .is_figure = is_figure,
         .found = a->setup.argv && a->setup.role != SB_SETUP_OF_CHECK,
     };
 }

@@ -306,6 +306,8 @@ void sb__app_facts(struct sb_app *a)
         .interval_s = (double)file_interval(a) / 1e9,
         .open_loop = sb_run_opts_open_loop(&a->run),
         .finds_rate = sb_run_opts_finds_rate(&a->run),
+        .answers = &a->answers,
+        .headline = &a->headline,
         .limits = &a->asserts,
         .swept = a->setup.shown,
         .nswept = a->setup.nshown,
@@ -574,6 +576,7 @@ static struct sb_outcome outcome(
         .unwritten = unwritten,
         .failure = failure_of(t),
         .limit = a->asserts.by ? a->asserts.why : NULL,
+        .answers = a->answers.nresults + a->answers.nverdicts,
         .overrun = t->res->end == SB_END_LIMIT ? overrun(&t->times) : 0,
     };
 }
@@ -629,13 +632,16 @@ static void check_final(struct sb__listening *t, const struct sb_report *final)
     sb_reporters_whole(&whole, final);
     sb_asserts_final(
         &t->a->asserts, &whole, t->a->facts.validity, t->a->facts.costs);
+    sb_asserts_final(
+        &t->a->headline_of, &whole, t->a->facts.validity, t->a->facts.costs);
+    sb__app_answers_judge(t->a);
     check_search(t, final->search);
 }
 
 static void print_limits(struct sb__listening *t, const struct sb_report *r)
 {
     (void)r;
-    if (!sb__app_quiet(t->a))
+    if (!sb__app_quiet(t->a) && !sb_asserts_need_results(&t->a->asserts))
         sb_asserts_text(&t->a->asserts, stdout);
     fflush(stdout);
 }
@@ -670,10 +676,13 @@ static void log_missed(const struct sb_asserts *s)
 }
 
 // Returns the exit status: SB_EXIT_LIMITS if the run was successful and a limit
-// was not kept, which it logs, otherwise `status`.
+// was not kept or a verdict of a script is not true, which it logs, otherwise
+// `status`.
 static int limits_status(const struct sb__listening *t, int status)
 {
-    if (!limits_missed(t))
+    unsigned verdicts = sb__app_answers_log(t->a);
+
+    if (!limits_missed(t) && verdicts == 0)
         return status;
     log_missed(&t->a->asserts);
     if (*t->no_rate)
@@ -883,6 +892,7 @@ int sb__app_finish_reports(struct sb__listening *t, int status)
 {
     struct sb_app *a = t->a;
 
+    sb__app_answers_end(t);
     status = limits_status(t, status);
     // Documents have the status with which the program will end.
     bool unwritten = status == SB_EXIT_OK && (fflush(stdout) || ferror(stdout));

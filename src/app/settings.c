@@ -106,6 +106,10 @@ static int init_text(struct sb_app *a, struct sb_err *err)
     sb_asserts_done(&a->asserts);
     if (rc == 0)
         rc = sb_asserts_init(&a->asserts, a->report_opts.limits, err);
+    sb_asserts_done(&a->headline_of);
+    if (rc == 0)
+        rc = sb_asserts_init_headline(
+            &a->headline_of, a->report_opts.headline, err);
     if (rc == 0)
         rc = sb_until_init(&a->until, a->report_opts.until, err);
     a->text.none = a->reporters.no_text;

@@ -31,6 +31,7 @@ enum sb__figure {
     SB__FIGURE_STATE,
     SB__FIGURE_KNOWN, // checks
     SB__FIGURE_COST,  // of an event
+    SB__FIGURE_RESULT,
 };
 
 struct sb_assert_figure {
@@ -83,6 +84,9 @@ static const struct sb_assert_figure known_figure = { "known", SB__FIGURE_KNOWN,
 static const struct sb_assert_figure cost_figure = { COSTS, SB__FIGURE_COST,
     SB_ASSERT_COST, true, false, false };
 
+static const struct sb_assert_figure result_figure = { "result",
+    SB__FIGURE_RESULT, SB_ASSERT_OWN, true, false, false };
+
 // Which times of events; the names of figures follow after a full stop.
 static const struct {
     const char *name;
@@ -112,6 +116,7 @@ struct parser {
     const char *limit;     // start of the limit that is parsed
     const char *option;    // in messages
     bool search;           // only limits that a search can use
+    bool headline;         // a figure without a limit
     struct sb_err *err;
 };
 
@@ -328,10 +333,56 @@ static int unknown_figure(struct parser *p, const char *text, size_t len)
     return syntax_error(p, what);
 }
 
+bool sb_assert_is_result(const char *name)
+{
+    double pct;
+
+    return sb_answer_is_name(name, strlen(name)) &&
+           !find_figure(name, strlen(name), &pct) &&
+           !(name[0] == 'p' && (!name[1] || isdigit((unsigned char)name[1]))) &&
+           strcmp(name, VALIDITY) != 0 && strcmp(name, "costs") != 0;
+}
+
+// Whether the name is so similar to that of a figure that it is most likely
+// misspelled.
+static bool is_near_figure(const char *name)
+{
+    struct sb_near near;
+
+    sb_near_init(&near, name);
+    for (size_t i = 0; i < FIGURES - 1; i++)
+        sb_near_try(&near, figures[i].name);
+    return near.best != NULL;
+}
+
+// A result of the script: its name, unless it is similar to a figure, or the
+// name of its workload, a full stop and its name.
+static bool own_figure(struct sb_limit *l, const char *text, size_t len)
+{
+    const char *stop = sb_answer_stop(text, len);
+    size_t skip = stop ? (size_t)(stop - text) + 1 : 0;
+    char name[SB_ANSWER_NAME];
+
+    if (skip == 1 || len - skip >= sizeof(name))
+        return false;
+    memcpy(name, text + skip, len - skip);
+    name[len - skip] = '\0';
+    if (!sb_assert_is_result(name) || (!stop && is_near_figure(name)) ||
+        (len > strlen(COSTS) && memcmp(text, COSTS, strlen(COSTS)) == 0) ||
+        (stop && (size_t)(stop - text) == strlen(VALIDITY) &&
+            memcmp(text, VALIDITY, strlen(VALIDITY)) == 0))
+        return false;
+    l->of = SB_ASSERT_RESULT;
+    l->figure = &result_figure;
+    l->name = copy_text(text, len);
+    return true;
+}
+
 static bool any_figure(struct sb_limit *l, const char *text, size_t len)
 {
     return event_figure(l, text, len) || validity_figure(l, text, len) ||
-           costs_figure(l, text, len) || op_figure(l, text, len);
+           costs_figure(l, text, len) || op_figure(l, text, len) ||
+           own_figure(l, text, len);
 }
 
 static int unknown_name(struct parser *p, const char *text, size_t len)
@@ -406,7 +457,7 @@ static int read_left(struct parser *p, struct sb_limit *l)
     } else if (!any_figure(l, p->at, len)) {
         return unknown_name(p, p->at, len);
     }
-    if (l->of == SB_ASSERT_OP && !l->name)
+    if ((l->of == SB_ASSERT_OP || l->of == SB_ASSERT_RESULT) && !l->name)
         return SB_ENOMEM;
     p->at += len;
     return 0;
@@ -445,6 +496,9 @@ static int check_search(struct parser *p, const struct sb_limit *l)
     if (l->of == SB_ASSERT_COSTS)
         return syntax_error(
             p, "costs cannot be a limit of the search for a rate");
+    if (l->of == SB_ASSERT_RESULT)
+        return syntax_error(p,
+            "results of a workload cannot be a limit of the search for a rate");
     if (l->cmp != SB_ASSERT_LT && l->cmp != SB_ASSERT_LE &&
         l->cmp != SB_ASSERT_EQ)
         return syntax_error(
@@ -475,6 +529,9 @@ static int bad_value(const struct parser *p, enum sb_assert_unit unit)
     case SB_ASSERT_STATE:
         return syntax_error(
             p, "expected a state: ok, doubtful, bad, unknown or n/a");
+    case SB_ASSERT_OWN:
+        return syntax_error(p,
+            "expected a number, a time or a percentage, such as 0, 5s or 99%");
     case SB_ASSERT_COUNT:
     case SB_ASSERT_COST:
         break;
@@ -483,9 +540,31 @@ static int bad_value(const struct parser *p, enum sb_assert_unit unit)
         p, "expected a number that is at least 0, such as 10 or 5k");
 }
 
+// The limit of a result, whose unit is not known yet.
+static int number_of_result(struct sb_limit *l, char *text, size_t len)
+{
+    int64_t ns;
+
+    l->given = "";
+    if (text[len - 1] == '%') {
+        text[len - 1] = '\0';
+        l->given = "%";
+    }
+    if (sb_units_number(text, &l->value) == 0)
+        return 0;
+    if (*l->given || sb_units_duration(text, 1000000, &ns))
+        return SB_EUSAGE;
+    l->given = "ms";
+    l->value = (double)ns / 1e6;
+    return 0;
+}
+
 static int number_of(struct sb_limit *l, char *text, size_t len)
 {
     int64_t ns;
+
+    if (l->figure->unit == SB_ASSERT_OWN)
+        return number_of_result(l, text, len);
 
     if (l->figure->unit == SB_ASSERT_STATE) {
         enum sb_validity_state state = sb_validity_named(text);
@@ -566,6 +645,10 @@ static int read_abort(struct parser *p, struct sb_limit *l)
         p->at = start;
         return syntax_error(p, "costs are known when the run has ended");
     }
+    if (l->of == SB_ASSERT_RESULT) {
+        p->at = start;
+        return syntax_error(p, "results are known when the run has ended");
+    }
     l->abort = true;
     if (!can_abort(l)) {
         p->at = start;
@@ -589,6 +672,19 @@ static int read_abort(struct parser *p, struct sb_limit *l)
                : 0;
 }
 
+// The headline is only a figure, which has a value.
+static int read_no_limit(struct parser *p, struct sb_limit *l)
+{
+    skip_spaces(p);
+    if (*p->at)
+        return syntax_error(p, "expected only the name of a figure");
+    if (l->figure->unit == SB_ASSERT_STATE)
+        return syntax_error(p, "a state cannot be the headline");
+    l->given = "";
+    l->text = copy_text(p->limit, limit_length(p->limit));
+    return l->text ? 0 : SB_ENOMEM;
+}
+
 static int read_limit(struct parser *p, struct sb_limit *l)
 {
     int rc;
@@ -601,6 +697,8 @@ static int read_limit(struct parser *p, struct sb_limit *l)
             "%s: character %d: expected a limit, such as p99<10ms%s", p->option,
             (int)(p->at - p->text) + 1, *p->at ? "" : "; the list ends here");
     rc = read_left(p, l);
+    if (p->headline)
+        return rc ? rc : read_no_limit(p, l);
     if (rc == 0)
         rc = read_compare(p, l);
     if (rc == 0 && p->search)
@@ -634,6 +732,8 @@ static int add_limit(struct sb_asserts *a, struct parser *p)
     return read_limit(p, &a->limit[a->n - 1]);
 }
 
+#define HEADLINE "--headline"
+
 static int parse(struct sb_asserts *a, const char *text, const char *option,
     bool search, struct sb_err *err)
 {
@@ -642,6 +742,7 @@ static int parse(struct sb_asserts *a, const char *text, const char *option,
         .limit = text,
         .option = option,
         .search = search,
+        .headline = strcmp(option, HEADLINE) == 0,
         .err = err };
     int rc = 0;
 
@@ -674,6 +775,12 @@ int sb_asserts_init_search(
     return parse(a, text, "--rate-limit", true, err);
 }
 
+int sb_asserts_init_headline(
+    struct sb_asserts *a, const char *text, struct sb_err *err)
+{
+    return parse(a, text, HEADLINE, false, err);
+}
+
 void sb_asserts_done(struct sb_asserts *a)
 {
     for (unsigned i = 0; i < a->n; i++) {
@@ -697,6 +804,8 @@ const char *sb_assert_unit(const struct sb_limit *l)
         return "%";
     case SB_ASSERT_COST:
         return l->cost < SB_COSTS ? sb_cost_unit(l->cost) : "USD";
+    case SB_ASSERT_OWN:
+        return l->unit;
     case SB_ASSERT_COUNT:
     case SB_ASSERT_STATE:
         break;
@@ -730,7 +839,8 @@ const char *sb_assert_value(const struct sb_limit *l, char *out, size_t size)
             sb_validity_name((enum sb_validity_state)v->value));
     else if (l->figure->unit == SB_ASSERT_COUNT)
         snprintf(out, size, "%.0f", v->value);
-    else if (l->figure->unit == SB_ASSERT_COST)
+    else if (l->figure->unit == SB_ASSERT_COST ||
+             l->figure->unit == SB_ASSERT_OWN)
         snprintf(out, size, "%.6g%s%s", v->value, *sb_assert_unit(l) ? " " : "",
             sb_assert_unit(l));
     else if (l->figure->unit == SB_ASSERT_MS)
@@ -1060,6 +1170,127 @@ static void check_costs(const struct sb_limit *l, const struct sb_costs *costs,
     v->passed = v->known && holds(l, v->value);
 }
 
+// Results ---------------------------------------------------------------------
+
+// Milliseconds in a unit of time; 0: it is no time.
+static double ms_of(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double ms;
+    } units[] = { { "ns", 1e-6 }, { "us", 1e-3 }, { "ms", 1 }, { "s", 1e3 },
+        { "min", 6e4 }, { "h", 3.6e6 } };
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].ms;
+    return 0;
+}
+
+// Compares a known result with the limit in the unit of the result.
+static void check_value(const struct sb_limit *l, const struct sb_own_result *r,
+    struct sb_verdict *v)
+{
+    struct sb_limit same = *l;
+    char why[sizeof(v->why)];
+
+    if (strcmp(l->given, "ms") == 0 && ms_of(r->unit) > 0) {
+        same.value = l->value / ms_of(r->unit);
+    } else if (*l->given && strcmp(l->given, r->unit) != 0) {
+        snprintf(why, sizeof(why), "the unit of the result is %s, not %s",
+            *r->unit ? r->unit : "a number",
+            strcmp(l->given, "ms") == 0 ? "a time" : "%");
+        no_value(v, why);
+        return;
+    }
+    v->value = r->value;
+    v->known = true;
+    v->passed = holds(&same, v->value);
+}
+
+// answers: NULL: the script has not reported yet.
+static void check_result(struct sb_limit *l, const struct sb_answers *answers,
+    const char *test, struct sb_verdict *v)
+{
+    const struct sb_own_result *r = NULL;
+    bool several = false;
+
+    *v = (struct sb_verdict){ 0 };
+    if (answers)
+        r = sb_answers_find(answers, test, l->name, strlen(l->name), &several);
+    if (several) {
+        no_value(v, "several workloads report it: write WORKLOAD.RESULT");
+    } else if (!r) {
+        no_value(v, "the workload did not report it");
+    } else {
+        snprintf(l->unit, sizeof(l->unit), "%s", r->unit);
+        if (isfinite(r->value)) {
+            check_value(l, r, v);
+        } else {
+            char why[sizeof(v->why)];
+
+            snprintf(why, sizeof(why), "%.190s", r->why);
+            no_value(v, why);
+        }
+    }
+}
+
+void sb_asserts_results(
+    struct sb_asserts *a, const struct sb_answers *answers, const char *test)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->limit[i].of == SB_ASSERT_RESULT)
+            check_result(&a->limit[i], answers, test, &a->limit[i].verdict);
+}
+
+// The headline ----------------------------------------------------------------
+
+// Rates and counts of work are better if they are higher; the rest of the
+// figures are times, failures and costs.
+static enum sb_better better_of(const struct sb_limit *l)
+{
+    switch (l->figure->id) {
+    case SB__FIGURE_RATE:
+    case SB__FIGURE_QUERIES:
+    case SB__FIGURE_EVENTS:
+    case SB__FIGURE_KNOWN:
+        return SB_BETTER_HIGHER;
+    case SB__FIGURE_ROWS:
+    case SB__FIGURE_RESULT:
+        return SB_BETTER_UNKNOWN;
+    default:
+        return SB_BETTER_LOWER;
+    }
+}
+
+void sb_asserts_headline(const struct sb_asserts *a,
+    const struct sb_answers *answers, const char *test, struct sb_headline *h)
+{
+    const struct sb_own_result *r = sb_answers_headline(answers);
+    const struct sb_limit *l = a->limit;
+    bool several;
+
+    *h = (struct sb_headline){ .value = NAN, .chosen = a->n > 0 };
+    if (a->n > 0)
+        r = l->of == SB_ASSERT_RESULT ? sb_answers_find(answers, test, l->name,
+                                            strlen(l->name), &several)
+                                      : NULL;
+    if (r) {
+        sb_answer_full_name(h->figure, r->workload, r->name);
+        snprintf(h->unit, sizeof(h->unit), "%s", r->unit);
+        snprintf(h->why, sizeof(h->why), "%s", r->why);
+        h->value = r->value;
+        h->better = r->better;
+    } else if (a->n > 0) {
+        snprintf(h->figure, sizeof(h->figure), "%.*s",
+            (int)sizeof(h->figure) - 1, l->text);
+        snprintf(h->unit, sizeof(h->unit), "%s", sb_assert_unit(l));
+        snprintf(h->why, sizeof(h->why), "%s", l->verdict.why);
+        h->value = l->verdict.known ? l->verdict.value : NAN;
+        h->better = better_of(l);
+    }
+}
+
 void sb_assert_check(
     const struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v)
 {
@@ -1071,6 +1302,11 @@ void sb_assert_check(
     }
     if (l->of == SB_ASSERT_COSTS) {
         check_costs(l, NULL, v);
+        return;
+    }
+    if (l->of == SB_ASSERT_RESULT) {
+        *v = (struct sb_verdict){ 0 };
+        no_value(v, "the workload did not report it");
         return;
     }
     *v = (struct sb_verdict){ 0 };
@@ -1111,6 +1347,15 @@ bool sb_asserts_need_validity(const struct sb_asserts *a)
 
     for (unsigned i = 0; i < a->n; i++)
         need = need || a->limit[i].of == SB_ASSERT_VALIDITY;
+    return need;
+}
+
+bool sb_asserts_need_results(const struct sb_asserts *a)
+{
+    bool need = false;
+
+    for (unsigned i = 0; i < a->n; i++)
+        need = need || a->limit[i].of == SB_ASSERT_RESULT;
     return need;
 }
 

@@ -11,7 +11,9 @@
 #include <time.h>
 
 #include "kit/buf.h"
+#include "measure/answers.h"
 #include "measure/snap.h"
+#include "out/answers.h"
 #include "out/costs.h"
 #include "out/validity.h"
 
@@ -23,6 +25,7 @@ enum sb_assert_unit {
     SB_ASSERT_PERCENT,
     SB_ASSERT_STATE, // enum sb_validity_state
     SB_ASSERT_COST,  // sb_cost_unit()
+    SB_ASSERT_OWN,   // the unit that a script gave to its result
 };
 
 struct sb_assert_figure; // assert.c
@@ -37,6 +40,7 @@ enum sb_assert_of {
     SB_ASSERT_OP,       // an operation, or a kind of operations
     SB_ASSERT_VALIDITY, // the checks of the run's figures
     SB_ASSERT_COSTS,    // what an event costs the server
+    SB_ASSERT_RESULT,   // a result of the script
 };
 
 enum sb_assert_cmp {
@@ -59,16 +63,19 @@ struct sb_verdict {
 
 struct sb_limit {
     char *text; // as typed, without spaces at both ends
-    char *name; // of the operation, or NULL
+    char *name; // of the operation or the result, or NULL
     enum sb_assert_of of;
     enum sb_check_id check; // of SB_ASSERT_VALIDITY; SB_CHECKS: all
     enum sb_cost_id cost;   // of SB_ASSERT_COSTS; SB_COSTS: USD
     const struct sb_assert_figure *figure;
     double pct; // of a percentile
     enum sb_assert_cmp cmp;
-    double value; // in the unit of the figure
-    bool abort;   // end the run when the limit is exceeded
-    double after; // seconds that it must be exceeded for
+    double value; // in the unit of the figure; of a result, see given
+    // The unit of the limit of a result: "": that of the result; "ms", "%".
+    const char *given;
+    char unit[SB_ANSWER_UNIT]; // of a result, when it is known
+    bool abort;                // end the run when the limit is exceeded
+    double after;              // seconds that it must be exceeded for
     // State of a run:
     double since; // start of the intervals in which it is exceeded, or < 0
     double sum;   // of a count, over the intervals so far
@@ -104,6 +111,21 @@ bool sb_asserts_need_validity(const struct sb_asserts *a);
 // True if a limit is about what events cost the server.
 bool sb_asserts_need_costs(const struct sb_asserts *a);
 
+// True if a limit is about a result of the script.
+bool sb_asserts_need_results(const struct sb_asserts *a);
+
+// Whether a name may be that of a result: it is not the name of a figure.
+bool sb_assert_is_result(const char *name);
+
+// Parses --headline, a figure without a limit, as a list with one limit whose
+// verdict gets the value of the figure; "" has none. Errors as above.
+int sb_asserts_init_headline(
+    struct sb_asserts *a, const char *text, struct sb_err *err);
+// Fills *h from a list of the function above after sb_asserts_results(), or, if
+// the list is empty, with the headline of the script.
+void sb_asserts_headline(const struct sb_asserts *a,
+    const struct sb_answers *answers, const char *test, struct sb_headline *h);
+
 // Compares the figure of a limit with it. A limit of checks or costs has no
 // value here.
 void sb_assert_check(
@@ -117,6 +139,10 @@ bool sb_asserts_interval(struct sb_asserts *a, const struct sb_report *r);
 // were not found out.
 void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole,
     const struct sb_validity *validity, const struct sb_costs *costs);
+// Checks the limits on results, when the script has reported them. After
+// sb_asserts_final(). test: the name of the workload without a mix.
+void sb_asserts_results(
+    struct sb_asserts *a, const struct sb_answers *answers, const char *test);
 // The number of limits that failed; all, if there was no final report.
 unsigned sb_asserts_failed(const struct sb_asserts *a);
 
@@ -143,11 +169,12 @@ struct sb_junit_run {
     const char *failure;     // why it failed, or NULL
 };
 
-// Writes the document. limits may be NULL. A failed run is an error of its
-// test case, an exceeded limit is a failure with the measured value. 0, or
+// Writes the document. limits and answers may be NULL. A failed run is an error
+// of its test case, an exceeded limit is a failure with the measured value, and
+// so is a verdict that is not true. 0, or
 // SB_ENOMEM. Call it with an empty buffer.
 int sb_junit_write(struct sb_buf *out, const struct sb_junit_run *run,
-    const struct sb_asserts *limits);
+    const struct sb_asserts *limits, const struct sb_answers *answers);
 
 // Appends text as it may be in an attribute or an element. Characters that XML
 // 1.0 does not allow, and bytes that are not UTF-8, become U+FFFD.

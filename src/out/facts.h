@@ -13,9 +13,11 @@
 #include "base/opts.h"
 #include "measure/share.h"
 
+struct sb_answers;
 struct sb_asserts;
 struct sb_beside_figures;
 struct sb_costs;
+struct sb_headline;
 struct sb_until;
 struct json_t;
 struct sb_validity;
@@ -118,6 +120,8 @@ struct sb_facts {
     const struct sb_waits_facts *waits; // --server-waits, at the end
     unsigned nwaits;
     const struct sb_settled *settled;       // NULL: nothing was asked for
+    const struct sb_answers *answers;       // of scripts; NULL: none
+    const struct sb_headline *headline;     // with answers
     const struct sb_asserts *limits;        // --assert; may be NULL
     const struct sb_beside_figures *beside; // --beside, at the end; or NULL
     const struct sb_validity *validity;     // known at the end; or NULL
@@ -146,6 +150,7 @@ struct sb_outcome {
     bool unwritten;      // it is not 0 only because a report lacks something
     const char *failure; // one sentence, or NULL
     const char *limit;   // which limit of --assert ended it, or NULL
+    unsigned answers;    // results and verdicts of scripts so far
     double overrun;      // s by which it was longer than --time; 0: not notably
 };
 

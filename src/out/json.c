@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/paths.h"
+#include "out/answers.h"
 #include "out/costs.h"
 #include "out/json_parts.h"
 #include "out/reporter.h"
@@ -97,6 +98,7 @@ static int write_document(struct sb_reporter *r, const struct sb_outcome *o,
         .validity = f->validity ? sb_validity_json(f->validity) : NULL,
         .costs = f->costs && sb_costs_known(f->costs) ? sb_costs_json(f->costs)
                                                       : NULL,
+        .answers = f->answers ? json_object() : NULL,
         .until = f->until ? sb_until_json(f->until) : NULL,
         .end = sb_json_outcome(o, j->seconds),
         .rows = write_rows,
@@ -109,6 +111,8 @@ static int write_document(struct sb_reporter *r, const struct sb_outcome *o,
         json_decref(run.marks);
         run.marks = NULL;
     }
+    if (run.answers)
+        sb_answers_set(run.answers, f->answers, f->headline);
     sb_document_begin(out, program);
     rc = sb_document_run(out, &run, true, err);
     sb_document_end(out);
@@ -120,6 +124,7 @@ static int write_document(struct sb_reporter *r, const struct sb_outcome *o,
     json_decref(run.validity);
     json_decref(run.costs);
     json_decref(run.until);
+    json_decref(run.answers);
     json_decref(run.end);
     return rc;
 }

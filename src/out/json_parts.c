@@ -1210,6 +1210,8 @@ int sb_document_run(FILE *out, const struct sb_document_run *run, bool first,
         write_member(out, "until", run->until);
         fputs(",\n", out);
     }
+    if (run->answers)
+        write_members(out, run->answers);
     write_member(out, "end", run->end);
     fputs("}", out);
     if (rc == 0 && (!run->facts || !run->end))

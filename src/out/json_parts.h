@@ -100,6 +100,7 @@ struct sb_document_run {
     json_t *validity; // NULL: none
     json_t *costs;    // NULL: none
     json_t *until;    // NULL: none
+    json_t *answers;  // an object: members of the run; NULL: none
     json_t *marks;    // NULL: none
     json_t *end;
     // Write the rows of intervals and of histograms, one per line, with a comma

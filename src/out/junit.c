@@ -119,11 +119,30 @@ static void add_limit(
     add_problem(b, "failure", "limit", message);
 }
 
+static void add_verdict(
+    struct sb_buf *b, const struct sb_own_verdict *v, const char *test)
+{
+    char name[2 * SB_ANSWER_NAME], message[sizeof(v->text) + 20];
+
+    add_case(b, test, sb_answer_full_name(name, v->workload, v->name), 0);
+    if (v->passed == SB_PASSED_YES) {
+        sb_buf_adds(b, ">\n      <system-out>");
+        sb_junit_escape(b, v->text);
+        sb_buf_adds(b, "</system-out>\n    </testcase>\n");
+        return;
+    }
+    snprintf(message, sizeof(message), "%s%s",
+        v->passed == SB_PASSED_UNKNOWN ? "unknown: " : "", v->text);
+    add_problem(b, "failure", "verdict", message);
+}
+
 int sb_junit_write(struct sb_buf *b, const struct sb_junit_run *run,
-    const struct sb_asserts *limits)
+    const struct sb_asserts *limits, const struct sb_answers *answers)
 {
     unsigned n = limits ? limits->n : 0;
-    unsigned failed = limits ? sb_asserts_failed(limits) : 0;
+    unsigned verdicts = answers ? answers->nverdicts : 0;
+    unsigned failed = (limits ? sb_asserts_failed(limits) : 0) +
+                      (answers ? sb_answers_failed(answers) : 0);
 
     sb_buf_adds(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                    "<testsuites>\n  <testsuite");
@@ -131,7 +150,7 @@ int sb_junit_write(struct sb_buf *b, const struct sb_junit_run *run,
     sb_buf_addf(b,
         " tests=\"%u\" failures=\"%u\" errors=\"%d\" skipped=\"0\" "
         "time=\"%.3f\"",
-        n + 1, failed, run->failure != NULL, run->seconds);
+        n + verdicts + 1, failed, run->failure != NULL, run->seconds);
     add_date(b, &run->started);
     if (*run->host)
         attribute(b, "hostname", run->host);
@@ -143,6 +162,8 @@ int sb_junit_write(struct sb_buf *b, const struct sb_junit_run *run,
         sb_buf_adds(b, "/>\n");
     for (unsigned i = 0; i < n; i++)
         add_limit(b, &limits->limit[i], run->test);
+    for (unsigned i = 0; i < verdicts; i++)
+        add_verdict(b, &answers->verdict[i], run->test);
     sb_buf_adds(b, "  </testsuite>\n</testsuites>\n");
     return b->failed ? SB_ENOMEM : 0;
 }
@@ -211,7 +232,7 @@ static int junit_finish(
     if (rc)
         return rc;
     sb_buf_init(&text, 0);
-    rc = sb_junit_write(&text, &run, r->facts->limits);
+    rc = sb_junit_write(&text, &run, r->facts->limits, r->facts->answers);
     if (rc)
         sb_err_set(err, rc, "out of memory");
     else

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "out/assert.h"
+#include "out/answers.h"
 #include "out/costs.h"
 #include "out/json_parts.h"
 #include "out/target.h"
@@ -92,10 +93,12 @@ static int ndjson_final(
 }
 
 // Takes the reference.
-static json_t *with_statements(json_t *last, const struct sb_facts *f)
+// Adds what may be large or missing.
+static json_t *with_more(json_t *last, const struct sb_facts *f)
 {
-    if (!f->statements ||
-        json_object_set(last, "statements", f->statements) == 0)
+    if ((!f->statements ||
+            json_object_set(last, "statements", f->statements) == 0) &&
+        (!f->answers || sb_answers_set(last, f->answers, f->headline)))
         return last;
     json_decref(last);
     return NULL;
@@ -130,7 +133,7 @@ static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
         json_decref(last);
         return NULL;
     }
-    return with_statements(last, r->facts);
+    return with_more(last, r->facts);
 }
 
 static int ndjson_finish(

@@ -17,6 +17,7 @@ struct sb_report_opts {
     struct sb_opt_list report; // --report
     struct sb_opt_list labels; // --label
     const char *limits;        // --assert
+    const char *headline;      // --headline
     const char *until;         // --until
 };
 

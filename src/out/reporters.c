@@ -42,6 +42,14 @@ static const struct sb_opt report_options[] = {
         .help = "limits for figures, checked at the end: 'p99<10ms, tps>1000, "
                 "errors==0, read.p95<5ms'; 'p99<50ms abort' also ends the run. "
                 "Exit status 3 if one is not kept" },
+    { .name = "headline",
+        .type = SB_OPT_STRING,
+        .offset = AT(headline),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "the main figure of the run, named as in limits: p99, "
+                "shop.tps, failover.lost; if not set, the result that the "
+                "workload calls its headline" },
     { .name = "until",
         .type = SB_OPT_STRING,
         .offset = AT(until),
@@ -358,7 +366,7 @@ static bool is_same(const struct sb_outcome *a, const struct sb_outcome *b)
 {
     return a->status == b->status && a->unwritten == b->unwritten &&
            strcmp(a->reason, b->reason) == 0 && !a->failure == !b->failure &&
-           !a->limit == !b->limit;
+           !a->limit == !b->limit && a->answers == b->answers;
 }
 
 void sb_reporters_draft(struct sb_reporters *rs, const struct sb_outcome *o)

@@ -10,6 +10,7 @@
 #include "kit/units.h"
 #include "out/assert.h"
 #include "out/beside_figures.h"
+#include "out/answers.h"
 #include "out/context.h"
 #include "out/costs.h"
 #include "out/facts.h"
@@ -85,6 +86,8 @@ static void take_verdicts(struct sb_asserts *a, const json_t *list)
         v->value = json_is_number(value) ? json_number_value(value) : state;
         v->passed = json_is_true(json_object_get(o, "passed"));
         snprintf(v->why, sizeof(v->why), "%s", sb_result_member(o, "why"));
+        snprintf(a->limit[i].unit, sizeof(a->limit[i].unit), "%s",
+            sb_result_member(o, "unit"));
     }
 }
 
@@ -137,6 +140,28 @@ static void show_limits(const struct sb_result_run *run, FILE *out)
     take_verdicts(&a, list);
     print_table(write_limits, &a, out);
     sb_asserts_done(&a);
+}
+
+struct shown_answers {
+    struct sb_answers answers;
+    struct sb_headline headline;
+};
+
+static void write_answers(const void *data, FILE *out)
+{
+    const struct shown_answers *s = data;
+
+    sb_answers_text(&s->answers, &s->headline, out);
+}
+
+// Prints the headline of the run, and the results and verdicts of scripts.
+static void show_answers(const struct sb_result_run *run, FILE *out)
+{
+    struct shown_answers s;
+
+    if (sb_answers_read(&s.answers, &s.headline, run->json) == 0)
+        print_table(write_answers, &s, out);
+    sb_answers_done(&s.answers);
 }
 
 // Prints the checks of the run's figures.
@@ -331,8 +356,10 @@ static void print_run(const struct sb_cmd_args *args,
     if (o->report_costs == SB_TEXT_COSTS_ON || o->price > 0)
         show_costs(run, o->price, args->out);
     show_statements(run, own->statements, args->out);
-    if (o->verbosity >= SB_LOG_NOTICE)
+    if (o->verbosity >= SB_LOG_NOTICE) {
+        show_answers(run, args->out);
         show_limits(run, args->out);
+    }
     if (o->report_context && o->verbosity >= SB_LOG_NOTICE)
         sb_context_print(run->json, args->out);
     if (o->verbosity >= SB_LOG_NOTICE)

@@ -93,6 +93,7 @@ function globals.set_options()
          -- Declared in the main state; thousands of users need no copies.
          me.sysbench.cmdline.options = nil
          me.sysbench.cmdline.commands = nil
+         me.sysbench.results = nil
       end
    else
       me.sysbench.opt = sb.options()

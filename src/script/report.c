@@ -262,11 +262,13 @@ static int call_hook(struct sb_script *s, const struct sb_report *r,
         return rc;
     assert(!s->reported); // a hook makes no reports
     s->reported = r;
+    s->answering = r->final && r->whole; // not of a checkpoint
     push_hook(s->report->L, hook);
     push_stat(s->report->L, s, r);
     lua_pushboolean(s->report->L, r->final);
     rc = sb__state_call(s->report, hook, 2, nresults, err);
     s->reported = NULL;
+    s->answering = false;
     if (rc == SB_ENOMEM || s->ends)
         drop_report_state(s);
     return rc;

@@ -9,6 +9,7 @@
 #include "base/paths.h"
 #include "base/random.h"
 #include "db/db.h"
+#include "measure/answers.h"
 #include "measure/snap.h"
 #include "run/run.h"
 #include "run/workload.h"
@@ -36,6 +37,11 @@ struct sb_script_env {
     const char *component;
     unsigned slot;
     const struct sb_db_own *db;
+    // Where sysbench.result() and sysbench.verdict() add what scripts say, and
+    // whether a name is that of a figure of every run. NULL: they cannot be
+    // called.
+    struct sb_answers *answers;
+    bool (*is_figure)(const char *name);
 };
 
 // Finds `name` ("oltp.lua", "path/oltp.lua", "oltp_read_write", "-" or NULL
@@ -130,6 +136,11 @@ int sb_script_report(
     struct sb_script *s, const struct sb_report *r, struct sb_err *err);
 // Whether a report hook has called os.exit(). Main thread.
 bool sb_script_stops(const struct sb_script *s);
+// Visits the names of the results that the script declares in sysbench.results.
+// Returns false if it declares none: the names that it will use are unknown.
+// Main thread.
+bool sb_script_results(
+    struct sb_script *s, void (*visit)(void *arg, const char *name), void *arg);
 // Calls sysbench.hooks.report_line for an interval or for the whole run. *line
 // is the line it returned, which the caller frees; NULL if there is no hook or
 // it returned no line. Main thread.

@@ -362,6 +362,14 @@ int sb__results_take(struct sb_workload *w, unsigned rank, struct sb_wire *r,
 // Frees the results. Main thread, once no user adds one.
 void sb__results_done(struct sb_script *s);
 
+// Answers (answers.c) ------------------------------------------------------
+
+// Arguments: name, value or nil, why, better, unit, headline; passed, text,
+// name. Return 1 with a text on the stack if the answer is refused, otherwise
+// 0. Raise Lua errors.
+int sb__answer_result(lua_State *L, struct sb_script *s);
+int sb__answer_verdict(lua_State *L, struct sb_script *s);
+
 // The script --------------------------------------------------------------
 
 // The value of an option for states.
@@ -394,6 +402,7 @@ struct sb_script {
     char path[4096];   // the file, or "stdin"
     int dir;           // where a relative path begins: scripts call chdir()
     bool ends;         // a report hook has called os.exit()
+    bool answering;    // the run has ended: results and verdicts are taken
     char *hidden;      // the installed workload that the file hides, or NULL
     char *text;        // from standard input
     size_t text_len;

@@ -153,6 +153,18 @@ static int api_dofile(lua_State *L)
     return lua_gettop(L) - 2;
 }
 
+// add_result(name, value, why, better, unit, headline) -> nil or why it failed
+static int api_add_result(lua_State *L)
+{
+    return sb__answer_result(L, self(L)->script);
+}
+
+// add_verdict(passed, text, name) -> nil or why it failed
+static int api_add_verdict(lua_State *L)
+{
+    return sb__answer_verdict(L, self(L)->script);
+}
+
 // give_back(chunk): see sb__codes_give_back()
 static int api_give_back(lua_State *L)
 {
@@ -362,6 +374,8 @@ static int api_check_name(lua_State *L)
 static int api_more(lua_State *L)
 {
     static const luaL_Reg functions[] = {
+        { "add_result", api_add_result },
+        { "add_verdict", api_add_verdict },
         { "argv", api_argv },
         { "check_name", api_check_name },
         { "collect", api_collect },

@@ -44,6 +44,7 @@ local modules = {
    parallel = "parallel", histogram = "histogram", user = "think"
 }
 local sequences = { sequence = 1, local_sequence = 1 }
+local answers = { result = 1, verdict = 1 }
 local reports = { report_csv = 1, report_json = 1, report_default = 1 }
 
 -- Fields that are read from the private table on first use, because a script
@@ -77,6 +78,8 @@ local function field(name)
       return sb.module("legacy", sb.me())
    elseif sequences[name] then
       return sb.module("sequence")[name]
+   elseif answers[name] then
+      return sb.module("answers")[name]
    elseif reports[name] then
       return sb.module("report")[name]
    elseif private[name] then

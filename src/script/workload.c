@@ -302,7 +302,10 @@ static int end(struct sb_workload *w, struct sb_err *err)
     lua_getglobal(s->main->L, "done");
     int rc = sb__results_push(s, err);
 
-    return rc ? rc : sb__state_call(s->main, "done", 1, 0, err);
+    s->answering = true;
+    rc = rc ? rc : sb__state_call(s->main, "done", 1, 0, err);
+    s->answering = false;
+    return rc;
 }
 
 bool sb_script_ends(struct sb_script *s)
@@ -333,9 +336,11 @@ static void failed(struct sb_workload *w, const char *why)
     if (!sb__state_push(s->main, "hooks", "run_failed"))
         return;
     lua_pushstring(s->main->L, why);
+    s->answering = true;
     if (sb__results_push(s, &err) ||
         sb__state_call(s->main, "run_failed", 2, 0, &err))
         sb_log(SB_LOG_FATAL, "%s", err.msg);
+    s->answering = false;
 }
 
 const struct sb_workload_ops sb__script_ops = {

@@ -82,7 +82,7 @@ No message shows a secret of an argument, wherever it is written.
   Unrecognized command line argument: me://u:***@host
   --label: 'password:***' is not of the form KEY=VALUE
   Invalid value for the 'stages' option: stage 1, character 1, 'password=***': there is no setting 'password'; a stage has threads, rate and mix
-  --assert: 'pwd=***', character 1: unknown figure 'pwd'
+  --assert: 'pwd=***', character 4: expected one of < <= > >= == !=
   FATAL: --report=json: cannot write http://u:***@h/: No such file or directory
   FATAL: --report=web: 'u:***@h' is not an address and a port, such as 127.0.0.1:8080
   --report: unknown report 'u:***@h'

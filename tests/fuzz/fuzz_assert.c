@@ -36,7 +36,7 @@ static void check_xml(const struct sb_asserts *a)
     unsigned elements = 0;
 
     sb_buf_init(&xml, 0);
-    assert(sb_junit_write(&xml, &run, a) == 0);
+    assert(sb_junit_write(&xml, &run, a, NULL) == 0);
     for (size_t i = 0; i < xml.len; i++) {
         elements += xml.data[i] == '<';
         assert((unsigned char)xml.data[i] >= ' ' || xml.data[i] == '\n');

@@ -63,7 +63,7 @@ static void check_document(const struct sb_junit_run *run,
     struct sb_buf b;
 
     sb_buf_init(&b, 0);
-    CHECK_INT(sb_junit_write(&b, run, limits), 0);
+    CHECK_INT(sb_junit_write(&b, run, limits, NULL), 0);
     CHECK_STR(b.data, want);
     sb_buf_done(&b);
 }
