@@ -150,9 +150,9 @@ file of each user here.
   total number of events:              8
   Failed events: 12 of 20
   $ some --require-all
-  [1]
-  $ grep FATAL err
-  FATAL: `done' function failed: connect: 12 connections were not made, and 0 were lost (--require-all)
+  [3]
+  $ grep verdict err
+  verdict not passed: 12 connections were not made, and 0 were lost (--require-all)
   $ some --max-failed=50
   [1]
 
@@ -164,9 +164,9 @@ A connection that does not answer at the end.
   $ sed -n 's/.*\(WARNING: connect: a held connection\).*\(no such column: nosuch\).*/\1 \2/p' err out
   WARNING: connect: a held connection no such column: nosuch
   $ connect --threads=2 --hold-time=0 --query='SELECT nosuch' --require-all
-  [1]
-  $ grep FATAL err
-  FATAL: connect: 20 connections did not answer at the end (--require-all)
+  [3]
+  $ grep verdict err
+  verdict not passed: 20 connections did not answer at the end (--require-all)
 
 In a mix, its users hold connections while the others execute their events.
 

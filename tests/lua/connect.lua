@@ -37,8 +37,16 @@ sysbench.cmdline.options = {
       "of MongoDB", ""},
    check_held = {"Execute the query on each held connection at the end, to " ..
       "find lost ones", true},
-   require_all = {"Fail if a connection could not be made, was lost or, " ..
-      "with --check-held, did not answer at the end", false},
+   require_all = {"The verdict on the run is false if a connection could " ..
+      "not be made, was lost or, with --check-held, did not answer at the end",
+      false},
+}
+
+sysbench.results = {
+   connections_per_second = {better = "higher", unit = "/s", headline = true},
+   made = {better = "higher", unit = "connections"},
+   lost = {better = "lower", unit = "connections"},
+   answered = {better = "higher", unit = "connections"},
 }
 
 -- Open files of the program itself, and some of its client libraries.
@@ -313,7 +321,10 @@ local function made_text()
       sysbench.opt.start_after
    local text = ("connect: %.0f of %.0f connections were made"):format(made,
       planned)
+   sysbench.result("made", made)
+   sysbench.result("lost", shared("lost"):last())
    if seconds > 0 and shared("tried"):last() >= planned then
+      sysbench.result("connections_per_second", made / seconds)
       text = text .. (" in %.3f s (%.0f per second)"):format(seconds,
          made / seconds)
    end
@@ -328,6 +339,7 @@ function sysbench.hooks.report_line(_, final)
    end
    local text = made_text()
    if sysbench.opt.check_held then
+      sysbench.result("answered", shared("answered"):last())
       text = text .. ("; %.0f answered at the end"):format(
          shared("answered"):last())
    end
@@ -337,15 +349,16 @@ end
 function done()
    local missing = shared("planned"):last() - shared("made"):last()
    local gone = shared("lost"):last()
+   local silent = shared("made"):last() - shared("answered"):last()
    if not sysbench.opt.require_all then
       return
    elseif missing + gone > 0 then
-      error(("connect: %.0f connections were not made, and %.0f were lost " ..
-         "(--require-all)"):format(missing, gone), 0)
-   end
-   local silent = shared("made"):last() - shared("answered"):last()
-   if sysbench.opt.check_held and silent > 0 then
-      error(("connect: %.0f connections did not answer at the end " ..
-         "(--require-all)"):format(silent), 0)
+      sysbench.verdict(false, ("%.0f connections were not made, and %.0f " ..
+         "were lost (--require-all)"):format(missing, gone))
+   elseif sysbench.opt.check_held and silent > 0 then
+      sysbench.verdict(false, ("%.0f connections did not answer at the end " ..
+         "(--require-all)"):format(silent))
+   else
+      sysbench.verdict(true, "all connections were made and held")
    end
 end

@@ -40,6 +40,14 @@ sysbench.cmdline.options = options.with_table_options{
       true},
 }
 
+sysbench.results = {
+   unavailable = {better = "lower", unit = "s", headline = true},
+   lost = {better = "lower", unit = "writes"},
+   doubled = {better = "lower", unit = "writes"},
+   refused_stored = {better = "lower", unit = "writes"},
+   acknowledged = {better = "higher", unit = "writes"},
+}
+
 -- Tables ---------------------------------------------------------------------
 
 -- Returns the name of the table of markers.
@@ -792,8 +800,8 @@ local problems = {
       error = "writes that were refused, but are stored: %.0f"},
 }
 
--- Prints the result of a comparison; raises an error if the stored writes
--- contradict the answers of the server.
+-- Prints the result of a comparison. Returns a text if the stored writes
+-- contradict the answers of the server; otherwise nil.
 local function report(found)
    local refused = found.refused > 0 and string.format("; %.0f refused, of " ..
       "which %.0f are stored", found.refused, found.refused_stored.count) or ""
@@ -809,8 +817,24 @@ local function report(found)
          errors[#errors + 1] = problem.error:format(list.count)
       end
    end
-   if #errors > 0 then
-      error("failover: " .. table.concat(errors, ", "), 0)
+   return #errors > 0 and table.concat(errors, ", ") or nil
+end
+
+-- Reports the results of a comparison after a run.
+local function report_results(found)
+   local wrong = report(found)
+   sysbench.result("acknowledged", found.acknowledged)
+   for _, problem in ipairs(problems) do
+      sysbench.result(problem.list, found[problem.list].count)
+   end
+   sysbench.verdict(not wrong, wrong or
+      "all acknowledged writes are stored once")
+end
+
+-- The writes of a run are not verified.
+local function report_unknown(why)
+   for _, problem in ipairs(problems) do
+      sysbench.result(problem.list, nil, {why = why})
    end
 end
 
@@ -893,8 +917,9 @@ local function verify(opt, record)
       local found, failure, err = try_verify(opt, record, deadline - clock())
       local left = deadline - clock()
       if found then
-         return report(found)
+         return report_results(found)
       elseif left <= 0 then
+         report_unknown((failure .. ": " .. err):gsub("%c", " "):sub(1, 300))
          local later = opt.record == "" and "" or
             " (the command check with --record verifies them later)"
          error(string.format("failover: the writes are not verified, " ..
@@ -967,11 +992,12 @@ function commands.check(opt)
       tables.print("%s: %.0f writes, and all markers agree with them",
          opt.table_name, rows)
    end
-   if opt.record ~= "" then
+   local wrong = opt.record ~= "" and
       report(read_writes(con, opt, read_record(opt.record)))
-   end
    con:disconnect()
-   if problems > 0 then
+   if wrong then
+      error("failover: " .. wrong, 0)
+   elseif problems > 0 then
       error(string.format("%s: problems: %d", opt.table_name, problems), 0)
    end
 end
@@ -1001,7 +1027,11 @@ function done()
       write_record(record, opt.record)
    end
    local d = dialect.of(sysbench.sql.driver())
-   if opt.verify and d.find_table then -- the null driver stores nothing
+   if not d.find_table then
+      report_unknown("the null driver stores nothing")
+   elseif not opt.verify then
+      report_unknown("--verify is off")
+   else
       verify(opt, record)
    end
 end
@@ -1093,6 +1123,7 @@ local function final_lines(opt, total)
    total = measured_end(opt, total)
    local errors = shared.errors:last()
    local gap, start, open = longest_gap_of_run(opt, total)
+   sysbench.result("unavailable", gap)
    local text = string.format("failover: longest time without a success of " ..
       "any user: %.3f s, from %.3f s to %s", gap, start, open and
       "the end of the run" or string.format("%.3f s", start + gap))

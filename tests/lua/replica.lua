@@ -36,8 +36,14 @@ sysbench.cmdline.options = options.with_table_options{
       "number of seconds", 0.5, double, min = 0, max = 86400},
    catch_up_wait = {"Seconds to wait after the run until the replicas " ..
       "have caught up; 0: do not wait", 600, double, min = 0, max = 86400},
-   max_lag = {"The run fails if the greatest lag was more than this " ..
-      "number of seconds; 0: no limit", 0, double, min = 0, max = 86400},
+   max_lag = {"The verdict on the run is false if the greatest lag was more " ..
+      "than this number of seconds; 0: no limit", 0, double, min = 0,
+      max = 86400},
+}
+
+sysbench.results = {
+   lag_max = {better = "lower", unit = "s", headline = true},
+   catch_up = {better = "lower", unit = "s"},
 }
 
 -- Servers --------------------------------------------------------------------
@@ -729,58 +735,82 @@ local function catch_up(con, opt, count)
 end
 
 -- Waits for all replicas. start: when the time to catch up begins; nil: with
--- the heartbeat. Returns an array of sentences about those that have not.
+-- the heartbeat. Returns an array of sentences about those that have not, and
+-- the longest time of those that have.
 local function wait_for_all(con, opt, count, start, text)
-   local problems = {}
+   local problems, longest = {}, 0
    start = start or clock()
    for n, r in ipairs(catch_up(con, opt, count)) do
       if r.at then
          tables.print("%s: caught up %.3f s after %s", name_of(opt, n),
             r.at - start, text)
+         longest = math.max(longest, r.at - start)
       else
          problems[#problems + 1] = string.format(
             "%s has not caught up in %g s: %s", name_of(opt, n),
             opt.catch_up_wait, r.why or "it was not asked")
       end
    end
-   return problems
+   return problems, longest
 end
 
-local function raise(problems)
-   if #problems > 0 then
-      error(table.concat(problems, "; "), 0)
-   end
-end
-
+-- Reports the time in which all replicas have caught up. Returns an array of
+-- sentences about those that have not.
 local function wait_after_run(opt, count)
    local con, d = connect_primary(opt)
-   local late = d.find_table and wait_for_all(con, opt, count,
+   if not d.find_table then
+      con:disconnect()
+      sysbench.result("catch_up", nil, {why = "the null driver stores nothing"})
+      return {}
+   end
+   local late, longest = wait_for_all(con, opt, count,
       seconds_of(last_event_sequence()), "the end of the load")
    con:disconnect()
-   return late or {} -- the null driver stores nothing
+   if #late == 0 then
+      sysbench.result("catch_up", longest)
+   else
+      sysbench.result("catch_up", nil, {why = "a replica has not caught up"})
+   end
+   return late
+end
+
+-- Reports the greatest lag of all replicas. Returns an array of sentences about
+-- those above --max-lag.
+local function report_lag(opt, count)
+   local problems, greatest = {}, 0
+   for n = 1, count do
+      local lag = seconds_of(sequences_of(n).greatest)
+      greatest = math.max(greatest, lag)
+      if opt.max_lag > 0 and lag > opt.max_lag then
+         problems[#problems + 1] = string.format("%s: the greatest lag was " ..
+            "%.3f s, more than --max-lag=%g", name_of(opt, n), lag,
+            opt.max_lag)
+      end
+   end
+   sysbench.result("lag_max", greatest)
+   return problems
 end
 
 -- failed: the run has failed. There may be nothing to wait for.
 local function after_run(opt, failed)
-   local count, problems = count_replicas(opt), {}
-   if failed and beats_sequence():last() == 0 then
-      return
-   end
-   for n = 1, count do
-      local greatest = seconds_of(sequences_of(n).greatest)
-      if opt.max_lag > 0 and greatest > opt.max_lag then
-         problems[#problems + 1] = string.format("%s: the greatest lag was " ..
-            "%.3f s, more than --max-lag=%g", name_of(opt, n), greatest,
-            opt.max_lag)
+   local count = count_replicas(opt)
+   if beats_sequence():last() == 0 then
+      sysbench.result("lag_max", nil, {why = "no heartbeat was written"})
+      if failed then
+         return
       end
    end
+   local problems = beats_sequence():last() > 0 and report_lag(opt, count) or {}
    if opt.catch_up_wait > 0 then
-      local ok, late = pcall(wait_after_run, opt, count)
-      for _, text in ipairs(ok and late or {tostring(late)}) do
+      for _, text in ipairs(wait_after_run(opt, count)) do
          problems[#problems + 1] = text
       end
+   elseif opt.max_lag == 0 then
+      return -- nothing was asked for
    end
-   raise(problems)
+   sysbench.verdict(#problems == 0, #problems == 0 and
+      "all replicas have kept up" or
+      table.concat(problems, "; "):gsub("%c", " "):sub(1, 500))
 end
 
 function done()
@@ -800,7 +830,10 @@ function commands.check(opt)
    end
    local count = need_replicas(opt)
    local con = connect_primary(opt)
-   raise(wait_for_all(con, opt, count, nil, "a heartbeat"))
+   local problems = wait_for_all(con, opt, count, nil, "a heartbeat")
+   if #problems > 0 then
+      error(table.concat(problems, "; "), 0)
+   end
    con:disconnect()
 end
 

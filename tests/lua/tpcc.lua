@@ -77,6 +77,11 @@ sysbench.cmdline.options = options.with_table_options{
       "specification does not have: for servers that require one", false},
 }
 
+sysbench.results = {
+   new_orders_per_minute = {better = "higher", unit = "/min", headline = true},
+   limits_missed = {better = "lower"}, -- minimum shares, and limits
+}
+
 for _, t in ipairs(transactions) do
    sysbench.cmdline.options[t.name] = {"Weight of " ..
       t.name:gsub("_", "-") .. " transactions in the mix", t.weight, double,
@@ -1593,11 +1598,18 @@ end
 
 tables.declare_commands(commands, read_options)
 
+-- Called when the run has ended: violations are a verdict on it.
 function done()
-   if sysbench.opt.check then
-      read_options()
-      commands.check()
+   if not sysbench.opt.check then
+      return
    end
+   read_options()
+   local ok, why = pcall(commands.check)
+   if not ok and sysbench.parallel.add(VIOLATIONS, 0) == 0 then
+      error(why, 0)
+   end
+   sysbench.verdict(ok, ok and "all consistency conditions are met" or
+      why:gsub("%c", " "):sub(1, 500), "consistency")
 end
 
 -- Reports --------------------------------------------------------------------
@@ -1626,6 +1638,11 @@ local function how_sent()
    return "sent together (--pipeline)"
 end
 
+local function report_results(stat, missed)
+   sysbench.result("new_orders_per_minute", new_orders_per_minute(stat))
+   sysbench.result("limits_missed", missed)
+end
+
 local function final_report(stat)
    local operations, metrics = stat.operations or {}, stat.metrics
    local total, missed = 0, {}
@@ -1651,6 +1668,7 @@ local function final_report(stat)
    lines[#lines + 1] = "Minimum shares and limits: " .. (#missed == 0 and
       "kept" or "missed the " .. table.concat(missed, ", the "))
    lines[#lines + 1] = "Statements: " .. how_sent()
+   report_results(stat, #missed)
    local orders = metrics.new_orders and metrics.new_orders.sum or 0
    local rollbacks = metrics.rolled_back and metrics.rolled_back.sum or 0
    lines[#lines + 1] = format("New orders/min: %.2f (%.0f, of which %.0f, " ..

@@ -46,6 +46,10 @@ sysbench.cmdline.options = options.with_table_options{
    sqlite_vec = {"File of the extension sqlite-vec, for SQLite", "vec0.so"},
 }
 
+sysbench.results = {
+   recall = {better = "higher", headline = true},
+}
+
 -- SQL ------------------------------------------------------------------------
 
 -- SQLite with the extension sqlite-vec, and what the entries of all databases
@@ -764,6 +768,9 @@ end
 
 function sysbench.hooks.report_line(stat, final)
    local r = stat.metrics.recall
+   if final and r and r.count > 0 then
+      sysbench.result("recall", r.avg)
+   end
    if r and r.count > 0 then
       return string.format(final and "Recall@%d: %.4f" or "recall@%d: %.4f",
          sysbench.opt.k, r.avg)
