@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "kit/units.h"
+#include "measure/answers.h"
 #include "measure/compare.h"
 #include "out/costs.h"
 #include "out/json_parts.h"
@@ -86,6 +87,8 @@ struct comparison {
     struct sb_figure figure[FIGURES_MAX]; // the first decides
     struct sb_compare result[FIGURES_MAX];
     unsigned n;
+    char result_name[SB_ANSWERS_MAX][2 * SB_ANSWER_NAME]; // of figures
+    bool undirected[FIGURES_MAX]; // it is unknown which of two values is better
     bool open_loop;
     struct work work[WORKS];
     bool other_work;        // the sides did different work: there is no verdict
@@ -438,6 +441,76 @@ static void add_costs(struct comparison *c)
     }
 }
 
+static bool all_know(const struct comparison *c, const char *name,
+    double (*value)(const struct sb_result_run *r, const char *name))
+{
+    bool known = true;
+
+    for (unsigned i = 0; i < c->a.nruns; i++)
+        known = known && isfinite(value(c->a.run[i], name));
+    for (unsigned i = 0; i < c->b.nruns; i++)
+        known = known && isfinite(value(c->b.run[i], name));
+    return known;
+}
+
+static void add_own(
+    struct comparison *c, const char *group, const char *name, const json_t *o)
+{
+    enum sb_better better = sb_better_named(sb__json_text_of(o, "better"));
+
+    if (c->n == FIGURES_MAX)
+        return;
+    c->undirected[c->n] = better == SB_BETTER_UNKNOWN;
+    c->figure[c->n++] = (struct sb_figure){ .group = group,
+        .name = name,
+        .figure = "value",
+        .unit = sb__json_text_of(o, "unit"),
+        .less_is_better = better == SB_BETTER_LOWER };
+}
+
+// The results of scripts that all runs of both sides know.
+static void add_results(struct comparison *c)
+{
+    const json_t *list = json_object_get(c->a.run[0]->json, "results");
+
+    for (size_t i = 0; i < json_array_size(list) && i < SB_ANSWERS_MAX; i++) {
+        const json_t *o = json_array_get(list, i);
+        char *name = c->result_name[i];
+
+        sb_answer_full_name(
+            name, sb__json_text_of(o, "workload"), sb__json_text_of(o, "name"));
+        if (all_know(c, name, sb_result_run_own) &&
+            strcmp(name, c->figure[0].name) != 0) // the headline
+            add_own(c, "result", name, o);
+    }
+}
+
+// The headline that the user has chosen decides if all runs have it, and it is
+// known which of two values is better. Throughput and percentiles of all events
+// have errors, which other figures of a single run lack.
+static void add_headline(struct comparison *c)
+{
+    const json_t *o = json_object_get(c->a.run[0]->json, "headline");
+    const char *name = sb__json_text_of(o, "figure");
+
+    if (c->ab || !json_is_true(json_object_get(o, "chosen")) ||
+        !all_know(c, name, sb_result_run_headline))
+        return;
+    if (strcmp(name, "tps") == 0 || strcmp(name, "eps") == 0)
+        add_figure(c, "run", "", "throughput");
+    else if (strcmp(name, "p50") == 0 || strcmp(name, "p95") == 0 ||
+             strcmp(name, "p99") == 0)
+        add_figure(c, "run", "", name);
+    else if (json_is_string(json_object_get(o, "better")))
+        add_own(c, "headline", name, o);
+}
+
+static bool is_first(const struct comparison *c, const char *figure)
+{
+    return c->n > 0 && strcmp(c->figure[0].group, "run") == 0 &&
+           strcmp(c->figure[0].figure, figure) == 0;
+}
+
 // The figure that decides comes first: docs/internals/compare.md.
 static void choose_figures(struct comparison *c)
 {
@@ -445,8 +518,14 @@ static void choose_figures(struct comparison *c)
     static const char *const closed[] = { "throughput", "p50", "p95", "p99" };
     static const char *const open[] = { "p95", "p50", "p99", "throughput" };
 
-    for (int i = 0; i < 4; i++)
-        add_figure(c, "run", "", c->open_loop ? open[i] : closed[i]);
+    add_headline(c);
+    for (int i = 0; i < 4; i++) {
+        const char *figure = c->open_loop ? open[i] : closed[i];
+
+        if (!is_first(c, figure))
+            add_figure(c, "run", "", figure);
+    }
+    add_results(c);
     for (unsigned i = 0; i < r->snap.nops; i++) {
         const char *name = r->stats->op[i].name;
 
@@ -534,11 +613,22 @@ static void compare_work_note(const struct comparison *c, FILE *out)
             c->other_work ? ". Their speeds cannot be compared." : ".");
 }
 
-// The verdict on a figure in one or a few words: "slower".
-static const char *compare_word(
-    const struct sb_figure *f, const struct sb_compare *r)
+static bool is_own(const struct sb_figure *f)
 {
+    return strcmp(f->group, "result") == 0 || strcmp(f->group, "headline") == 0;
+}
+
+// The verdict on a figure in one or a few words: "slower".
+static const char *compare_word(const struct comparison *c, unsigned n)
+{
+    const struct sb_figure *f = &c->figure[n];
+    const struct sb_compare *r = &c->result[n];
     bool higher = r->verdict == SB_VERDICT_HIGHER;
+
+    // There is no quotient to a value that is not above 0.
+    if (is_own(f) && !(r->a.value > 0 && r->b.value > 0))
+        return r->a.value < r->b.value || r->a.value > r->b.value ? "differs"
+                                                                  : "equal";
 
     switch (r->verdict) {
     case SB_VERDICT_NONE:
@@ -550,6 +640,8 @@ static const char *compare_word(
     case SB_VERDICT_LOWER:
         break;
     }
+    if (is_own(f) && !c->undirected[n])
+        return higher == f->less_is_better ? "worse" : "better";
     if (!f->less_is_better)
         return higher ? "higher" : "lower";
     return higher ? "slower" : "faster";
@@ -594,6 +686,9 @@ static void print_row(const struct comparison *c, unsigned n)
     if (strcmp(f->group, "costs") == 0)
         snprintf(raw, sizeof(raw), "%s%s", f->figure,
             strcmp(f->figure, SB_COSTS_USD) == 0 ? "" : " per event");
+    else if (is_own(f))
+        snprintf(
+            raw, sizeof(raw), "%s%s%s", f->name, *f->unit ? ", " : "", f->unit);
     else
         snprintf(raw, sizeof(raw), "%s%s%s, %s", f->name, *f->name ? " " : "",
             f->figure, f->unit);
@@ -603,7 +698,7 @@ static void print_row(const struct comparison *c, unsigned n)
         figure_text(b, sizeof(b), f, &c->checks_b, r->b.value),
         share_text(diff, sizeof(diff), r->difference),
         share_text(low, sizeof(low), r->low),
-        share_text(high, sizeof(high), r->high), compare_word(f, r));
+        share_text(high, sizeof(high), r->high), compare_word(c, n));
 }
 
 // Rates that are 0 on both sides are left out.
@@ -786,14 +881,30 @@ static bool is_not_worse(const struct comparison *c)
     return c->figure[0].less_is_better ? r->high < margin : r->low > -margin;
 }
 
+// The figure that decides, in the sentence about it. Returns out.
+static const char *figure_words(
+    const struct comparison *c, char *out, size_t size)
+{
+    const struct sb_figure *f = &c->figure[0];
+
+    if (is_own(f))
+        snprintf(out, size, "%s", f->name);
+    else if (strcmp(f->figure, "throughput") == 0)
+        snprintf(out, size, "throughput");
+    else
+        snprintf(out, size, "%sth percentile of the %s", f->figure + 1,
+            c->open_loop ? "response time" : "latency");
+    return out;
+}
+
 // Writes the verdict of the comparison, a sentence.
 static void compare_verdict(const struct comparison *c, FILE *out)
 {
     const struct sb_compare *r = &c->result[0];
-    const char *what = strcmp(c->figure[0].figure, "throughput") == 0
-                           ? "throughput"
-                           : "95th percentile of the response time";
+    char what[2 * SB_ANSWER_NAME];
     enum verdict v = verdict_of(c);
+
+    figure_words(c, what, sizeof(what));
 
     if (c->other_work) {
         fprintf(out, "none, the sides did different work (%s %+.2f %%).", what,
@@ -864,19 +975,26 @@ static json_t *figure_json(const struct comparison *c, unsigned n)
     const struct sb_figure *f = &c->figure[n];
     const struct sb_compare *r = &c->result[n];
     static const char *const words[] = { "none", "same", "higher", "lower" };
-
-    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s,s:b,s:b,"
-                     "s:b,s:b,s:[b,b]}",
+    json_t *o = json_pack(
+        "{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s,s:b,s:b,"
+        "s:b,s:b,s:[b,b]}",
         "group", f->group, "name", f->name, "figure", f->figure, "unit",
         f->unit, "a", sb_estimate_json(&r->a, true), "b",
         sb_estimate_json(&r->b, true), "difference",
         sb_json_number(r->difference), "low", sb_json_number(r->low), "high",
         sb_json_number(r->high), "p",
         sb_json_number(isfinite(r->p_adjusted) ? r->p_adjusted : r->p),
-        "verdict", words[r->verdict], "words", compare_word(f, r),
+        "verdict", words[r->verdict], "words", compare_word(c, n),
         "within_margin", r->within_margin, "drift_unknown", r->drift_unknown,
         "too_short", r->too_short, "drifts_differ", r->drifts_differ,
         "lower_bounds", is_bound(f, &c->checks_a), is_bound(f, &c->checks_b));
+
+    if (o && is_own(f))
+        json_object_set_new(o, "better",
+            c->undirected[n]
+                ? json_null()
+                : json_string(f->less_is_better ? "lower" : "higher"));
+    return o;
 }
 
 static json_t *figures_json(const struct comparison *c)

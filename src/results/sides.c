@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "measure/answers.h"
 #include "out/costs.h"
+#include "out/json_value.h"
 #include "results/cmd.h"
 
 // The values that the runs of a sweep have, for messages.
@@ -406,6 +408,37 @@ double sb_result_run_throughput(const struct sb_result_run *r)
     return seconds > 0 ? (double)r->snap.c.completed / seconds : NAN;
 }
 
+static double number_of(const json_t *o)
+{
+    const json_t *value = json_object_get(o, "value");
+
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+double sb_result_run_own(const struct sb_result_run *r, const char *name)
+{
+    const json_t *list = json_object_get(r->json, "results");
+    char full[2 * SB_ANSWER_NAME];
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *o = json_array_get(list, i);
+
+        sb_answer_full_name(
+            full, sb__json_text_of(o, "workload"), sb__json_text_of(o, "name"));
+        if (strcmp(full, name) == 0)
+            return number_of(o);
+    }
+    return NAN;
+}
+
+double sb_result_run_headline(const struct sb_result_run *r, const char *name)
+{
+    const json_t *o = json_object_get(r->json, "headline");
+
+    return strcmp(sb__json_text_of(o, "figure"), name) == 0 ? number_of(o)
+                                                            : NAN;
+}
+
 bool sb_cost_figure(unsigned n, struct sb_figure *f)
 {
     *f = (struct sb_figure){
@@ -427,6 +460,10 @@ static double whole(const struct sb_result_run *r, const struct sb_figure *f)
 
     if (strcmp(f->group, "costs") == 0)
         return sb_costs_member(json_object_get(r->json, "costs"), f->figure);
+    if (strcmp(f->group, "result") == 0)
+        return sb_result_run_own(r, f->name);
+    if (strcmp(f->group, "headline") == 0)
+        return sb_result_run_headline(r, f->name);
     if (f->figure[0] == 't')
         return sb_result_run_throughput(r);
     if (strcmp(f->group, "operation") == 0) {

@@ -68,10 +68,10 @@ int sb_runs_check_different(
 
 // A figure that is compared.
 struct sb_figure {
-    const char *group;   // "run", "operation" or "costs"
-    const char *name;    // of the operation, otherwise ""
+    const char *group;   // "run", "operation", "costs", "result" or "headline"
+    const char *name;    // of the operation or result, otherwise ""
     const char *figure;  // "throughput", "p50", "p95", "p99", "avg"; of "costs"
-                         // the names of out/costs.h
+                         // the names of out/costs.h; of results "value"
     const char *unit;    // "/s", "ms" ...
     bool less_is_better; // it is a time: slower or faster, not higher or lower
 };
@@ -79,6 +79,10 @@ struct sb_figure {
 // Returns the completed events per second of a run that has figures, as its own
 // report shows them; NAN: the run has no length.
 double sb_result_run_throughput(const struct sb_result_run *r);
+// The value of a result of a script ("failover.lost") in a run; NAN: unknown,
+// or there is none. The same of the headline, whose name may be any figure.
+double sb_result_run_own(const struct sb_result_run *r, const char *name);
+double sb_result_run_headline(const struct sb_result_run *r, const char *name);
 // A figure of "costs", by number from 0: those of out/costs.h, then the price
 // of a million events. False: there is no such number.
 bool sb_cost_figure(unsigned n, struct sb_figure *f);

@@ -26,11 +26,15 @@ const VERDICTS = {
 function verdictOf(f) {
     if (f.verdict === "none" || f.verdict === "same")
         return VERDICTS[f.verdict];
-    return (f.verdict === "higher") === (f.unit === "/s") ? VERDICTS.better
-        : VERDICTS.worse;
+    if (f.better === null)
+        return VERDICTS.same;
+    const more = f.better ? f.better === "higher" : f.unit === "/s";
+    return (f.verdict === "higher") === more ? VERDICTS.better : VERDICTS.worse;
 }
 
 function figureName(f, c) {
+    if (f.better !== undefined) // a result of a script, or the headline
+        return f.name;
     return f.name ? `${f.name} ${f.figure}` : f.unit !== "ms" ? f.figure
         : `${c.open_loop ? "response time" : "latency"} ${f.figure}`;
 }
