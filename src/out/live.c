@@ -82,6 +82,7 @@ int sb_live_result(struct sb_live_text *t, const struct sb_live *l,
         .totals = s->has_report ? sb_json_totals(&s->report) : NULL,
         .limits = s->limits,
         .validity = s->validity,
+        .answers = s->answers,
         .end = s->end ? s->end : json_null(),
         .rows = insert_rows,
         .heat = insert_heat,
@@ -233,6 +234,7 @@ static void free_state(struct sb_live_state *s)
     json_decref(s->facts);
     json_decref(s->limits);
     json_decref(s->validity);
+    json_decref(s->answers);
     json_decref(s->end);
     json_decref(s->stages);
     free(s);
@@ -287,10 +289,10 @@ static void publish(struct sb_live *l, struct sb_live_state *s)
 static int inherit(struct sb_live_state *s, struct sb_live_state *old)
 {
     struct sb_snap sums = old->sums;
-    json_t **const now[] = { &s->facts, &s->limits, &s->validity, &s->end,
-        &s->stages };
+    json_t **const now[] = { &s->facts, &s->limits, &s->validity, &s->answers,
+        &s->end, &s->stages };
     json_t **const before[] = { &old->facts, &old->limits, &old->validity,
-        &old->end, &old->stages };
+        &old->answers, &old->end, &old->stages };
 
     for (size_t i = 0; i < sizeof(now) / sizeof(now[0]); i++) {
         if (*now[i])
@@ -527,18 +529,20 @@ int sb_live_facts(struct sb_live *l, json_t *facts, struct sb_err *err)
 }
 
 int sb_live_end(struct sb_live *l, json_t *limits, json_t *validity,
-    json_t *end, struct sb_err *err)
+    json_t *answers, json_t *end, struct sb_err *err)
 {
     struct sb_live_state *s = take_news(l, err);
 
     if (!s) {
         json_decref(limits);
         json_decref(validity);
+        json_decref(answers);
         json_decref(end);
         return err->code;
     }
     replace(&s->limits, limits);
     replace(&s->validity, validity);
+    replace(&s->answers, answers);
     replace(&s->end, end);
     publish(l, s);
     return end ? 0 : sb_err_no_memory(err);

@@ -25,7 +25,8 @@ struct sb_live_state {
     struct sb_series series; // the columns, and the row of the last interval
     // Members of a run in a result file; NULL: not known yet.
     json_t *facts, *limits, *validity, *end;
-    json_t *stages; // of the totals, after the final report
+    json_t *answers; // an object of members: out/answers.h
+    json_t *stages;  // of the totals, after the final report
     uint64_t nrows;
     uint64_t missing; // intervals without a row
     bool has_report;  // report and names are set
@@ -60,7 +61,7 @@ int sb_live_final(
 // Replace what is known; take the references. NULL: out of memory.
 int sb_live_facts(struct sb_live *l, json_t *facts, struct sb_err *err);
 int sb_live_end(struct sb_live *l, json_t *limits, json_t *validity,
-    json_t *end, struct sb_err *err);
+    json_t *answers, json_t *end, struct sb_err *err);
 
 // Reader. Takes the news, and returns what is known, until the next call; NULL
 // before anything is known, or if out of memory.

@@ -31,6 +31,7 @@
 #include "out/page.h"
 #include "out/reporter.h"
 #include "out/target.h"
+#include "out/answers.h"
 #include "out/validity.h"
 
 // The server of the live view (libmicrohttpd). Read-only. One thread of low
@@ -781,9 +782,13 @@ static int web_finish(
     struct web *w = r->data;
     const struct sb_asserts *limits = r->facts->limits;
     const struct sb_validity *validity = r->facts->validity;
+    json_t *answers = json_object();
     int rc = publish_facts(r, err);
+
+    if (r->facts->answers)
+        sb_answers_set(answers, r->facts->answers, r->facts->headline);
     int failed = sb_live_end(&w->live, limits ? sb_json_limits(limits) : NULL,
-        validity ? sb_validity_json(validity) : NULL,
+        validity ? sb_validity_json(validity) : NULL, answers,
         sb_json_outcome(o, w->seconds), err);
 
     linger(w);

@@ -38,9 +38,11 @@ run third_party/get-sqlite-vec once; otherwise this test is skipped.
 
 The search of sqlite-vec is exact: it finds the neighbours that prepare found.
 
-  $ vector run --verbosity=3 --events=100 --time=0 --k=30 | tail -n 2
-  
+  $ vector run --verbosity=3 --events=100 --time=0 --k=30 | tail -n 4
   Recall@30: 1.0000
+  Results:
+      recall                                        1 (headline)
+  
   $ ask 'SELECT COUNT(*), MIN(id), MAX(id), vec_length(embedding) FROM vectors'
   1000|1|1000|32
   $ ask 'SELECT neighbours FROM vectors_queries WHERE id = 1'

@@ -110,6 +110,7 @@ function build() {
         i => { page.current = i; build(); scrollTo(0, 0); },
         list => { page.chosen = list; build(); });
     detailSection(main, runs, run);
+    answersSection(main, run);
     validitySection(main, run);
     timelineSection(main, runs, run, chosen);
     workloadsSection(main, run);

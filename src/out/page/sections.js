@@ -58,6 +58,26 @@ function missedLimits(run) {
         : `${list.length} of ${limits.length} limits:`} ${shown}${early}.`;
 }
 
+function passedText(verdict) {
+    return verdict.passed ? "passed" : verdict.passed === null ? "unknown"
+        : "not passed";
+}
+
+// "failover.lost": the name of a result or verdict, in a mix with its workload.
+function ownName(x) {
+    return x.workload ? `${x.workload}.${x.name}` : x.name;
+}
+
+// The verdicts of workloads that are not true, as sentences, before the limits
+// that were not kept.
+function missedVerdicts(run) {
+    const out = (run.doc.verdicts || []).filter(v => !v.passed).map(v =>
+        `The workload's ${ownName(v)} is ${passedText(v)}: ${v.text}.`);
+    if (out.length && (run.doc.limits || []).some(x => !x.passed))
+        out.push(missedLimits(run));
+    return out;
+}
+
 const EARLY = { signal: "was interrupted", forced: "was ended by force",
     hung: "was ended, because threads did not end by themselves" };
 
@@ -77,9 +97,10 @@ function endings(run) {
     else if (during)
         out.push(`The run ended ${during}.`);
     else if (end && end.status === 3)
-        out.push(missedLimits(run));
+        out.push(...missedVerdicts(run).length ? [] : [missedLimits(run)]);
     else if (end && end.status)
         out.push(`The exit status of the program was ${end.status}.`);
+    out.push(...missedVerdicts(run));
     if (end && end.overrun)
         out.push(`The run took ${num(end.overrun)} s longer than --time, ` +
             "because users were still busy.");
@@ -142,6 +163,36 @@ function detailSection(main, runs, run) {
         endings(run).map(t => h("p", { class: "end" }, t)), tiles(run))));
 }
 
+// The headline of the run, and what its workloads say of it.
+function answerTiles(run) {
+    const { headline, verdicts = [] } = run.doc;
+    const missed = verdicts.filter(v => !v.passed);
+    return [headline ? tile(headline.figure, headline.value === null
+        ? "unknown" : withUnit(headline.value, headline.unit), headline.value,
+    headline.why || "headline") : null,
+    verdicts.length ? tile("verdict", h("span",
+        { class: missed.length ? "bad" : "good" },
+        missed.length ? passedText(missed[0]) : "passed"), missed.length,
+    verdicts.length > 1 ? `${verdicts.length - missed.length} of ${
+        verdicts.length} passed` : null) : null];
+}
+
+// The results and verdicts of workloads.
+function answersSection(main, run) {
+    const { results = [], verdicts = [] } = run.doc;
+    if (!results.length && !verdicts.length)
+        return;
+    section(main, "results", "Results of the workload",
+        table("What the workload says of the run",
+            [{ text: "result" }, { text: "value", n: true },
+                { text: "better" }, { text: "note", t: true }],
+            [...results.map(r => [ownName(r), value(r.value, r.value === null
+                ? "unknown" : withUnit(r.value, r.unit)), r.better || "",
+            r.why || ""]),
+            ...verdicts.map(v => [ownName(v), v.passed ? passedText(v)
+                : h("span", { class: "bad" }, passedText(v)), "", v.text])]));
+}
+
 function tiles(run) {
     const l = run.doc.latency || {};
     const what = run.doc.open_loop ? "response time" : "service time";
@@ -154,7 +205,7 @@ function tiles(run) {
         return tile(`p${q}`, [run.bound(q), ms(v)], v, q === 50 ? what : null);
     });
     return h("dl", { class: "tiles", "aria-label": "Main figures" },
-        tile("throughput", [num(run.mean), " ", h("small", null, "events/s")],
+        answerTiles(run), tile("throughput", [num(run.mean), " ", h("small", null, "events/s")],
             run.mean, `${whole(n)} events`),
         p, tile("max", l.count ? ms(l.max / 1e6) : MISSING,
             l.count ? l.max / 1e6 : NaN),
