@@ -144,7 +144,7 @@ static void help_usage(void)
 {
     static const char *const usage[] = { "[options]... [testname] [command]",
         "[options]... --mix=TEST:WEIGHT,... [command]",
-        "compare|merge|report|rerun|show [options]... FILE..." };
+        "compare|history|merge|report|rerun|show [options]... FILE..." };
 
     printf("Usage:\n");
     for (size_t i = 0; i < sizeof(usage) / sizeof(usage[0]); i++) {

@@ -18,8 +18,8 @@
 
 #define FILES_MAX 1000u
 
-const struct sb_cmd *const sb_app_cmds[] = { &sb_cmd_compare, &sb_cmd_merge,
-    &sb_cmd_report, &sb_app_rerun_cmd, &sb_cmd_show, NULL };
+const struct sb_cmd *const sb_app_cmds[] = { &sb_cmd_compare, &sb_cmd_history,
+    &sb_cmd_merge, &sb_cmd_report, &sb_app_rerun_cmd, &sb_cmd_show, NULL };
 
 static const struct sb_cmd *find_cmd(const char *name)
 {

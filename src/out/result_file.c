@@ -1059,6 +1059,7 @@ struct reader {
     json_t *runs;         // the list in f->json
     struct sb_rows *rows; // to which rows are added
     struct sb_err *err;   // not filled if the text is not JSON
+    bool brief;           // of sb_result_read_brief()
 };
 
 static struct sb_result_run *current_run(const struct reader *in)
@@ -1091,6 +1092,36 @@ static json_t *parse_value(struct reader *in)
 
     in->p += value ? why.position : 0;
     return value;
+}
+
+static bool skip_text(struct reader *in)
+{
+    in->p++;
+    while (*(in->p += strcspn(in->p, "\"\\")) == '\\')
+        in->p += in->p[1] ? 2 : 1;
+    return skip_char(in, '"');
+}
+
+// Skips a value whose brackets and texts are complete.
+static int skip_value(struct reader *in)
+{
+    unsigned depth = 0;
+    bool begins = strchr(",]}", next_is(in, '"') ? '"' : *in->p) == NULL;
+
+    do {
+        if (*in->p == '"') {
+            begins = begins && skip_text(in);
+        } else if (*in->p == '[' || *in->p == '{') {
+            depth++;
+            in->p++;
+        } else if (*in->p == ']' || *in->p == '}') {
+            depth--;
+            in->p++;
+        } else {
+            in->p += strcspn(in->p, depth ? "\"[]{}" : ",]} \t\r\n");
+        }
+    } while (begins && depth > 0 && *in->p);
+    return begins && depth == 0 ? 0 : SB_EUSAGE;
 }
 
 // item() parses each member of the list.
@@ -1234,11 +1265,43 @@ static int parse_operation(struct reader *in)
     return rc;
 }
 
+// The members that sb_result_read_brief() needs of a run, in order.
+static const char *const brief_members[] = { "counters", "databases", "end",
+    "host", "labels", "latency", "open_loop", "options", "scripts", "search",
+    "seed", "started", "swept", "test", "threads", "warmup" };
+
+static int by_name(const void *name, const void *member)
+{
+    return strcmp(name, *(const char *const *)member);
+}
+
+static int parse_brief_latency(
+    struct reader *in, const char *name, json_t **value)
+{
+    return strcmp(name, "histogram") == 0 ? skip_value(in)
+                                          : parse_other(in, value);
+}
+
+static int parse_brief_member(
+    struct reader *in, const char *name, json_t **value)
+{
+    if (!bsearch(name, brief_members,
+            sizeof(brief_members) / sizeof(brief_members[0]),
+            sizeof(brief_members[0]), by_name))
+        return skip_value(in);
+    if (strcmp(name, "latency") != 0 || !next_is(in, '{'))
+        return parse_other(in, value);
+    *value = json_object();
+    return *value ? parse_object(in, *value, parse_brief_latency) : SB_ENOMEM;
+}
+
 static int parse_run_member(struct reader *in, const char *name, json_t **value)
 {
     struct sb_result_run *r = current_run(in);
     bool intervals = strcmp(name, "intervals") == 0;
 
+    if (in->brief)
+        return parse_brief_member(in, name, value);
     if (intervals || strcmp(name, "histograms") == 0) {
         if (!next_is(in, '{'))
             return parse_wrong(in, value, name, "an object");
@@ -1263,6 +1326,10 @@ static int parse_run(struct reader *in)
     f->run = r;
     r += f->nruns - 1;
     r->json = json_object();
+    if (in->brief)
+        return json_array_append_new(in->runs, r->json)
+                   ? SB_ENOMEM
+                   : parse_object(in, r->json, parse_run_member);
     r->stats = calloc(1, sizeof(*r->stats));
     r->snap.op = calloc(SB_OPS_MAX, sizeof(*r->snap.op));
     if (json_array_append_new(in->runs, r->json) || !r->snap.op || !r->stats ||
@@ -1275,7 +1342,10 @@ static int parse_document_member(
     struct reader *in, const char *name, json_t **value)
 {
     if (strcmp(name, "runs") != 0 || !next_is(in, '['))
-        return parse_other(in, value);
+        return in->brief && strcmp(name, "program") != 0 &&
+                       (next_is(in, '[') || next_is(in, '{'))
+                   ? skip_value(in)
+                   : parse_other(in, value);
     in->f->runs_at = (size_t)(in->p + 1 - in->start);
     *value = in->runs = json_array();
     int rc = *value ? parse_list(in, parse_run) : SB_ENOMEM;
@@ -1284,10 +1354,11 @@ static int parse_document_member(
     return rc;
 }
 
-static int parse(
-    struct sb_result_file *f, const struct sb_buf *text, struct sb_err *err)
+static int parse(struct sb_result_file *f, const struct sb_buf *text,
+    bool brief, struct sb_err *err)
 {
     struct reader in = { .f = f,
+        .brief = brief,
         .start = text->data,
         .p = text->data,
         .end = text->data + text->len,
@@ -1375,7 +1446,7 @@ static int read_document(
     struct sb_result_file *f, const struct sb_buf *text, struct sb_err *err)
 {
     struct sb_err why = { 0 };
-    int rc = parse(f, text, &why);
+    int rc = parse(f, text, false, &why);
 
     if (rc == SB_EUSAGE)
         return explain(f->path, text, &why, err);
@@ -1423,6 +1494,50 @@ int sb_result_read_from(
 
     if (rc == 0)
         rc = read_document(f, &text, err);
+    sb_buf_done(&text);
+    return rc;
+}
+
+static int read_brief(
+    struct sb_result_file *f, const struct sb_buf *text, struct sb_err *err)
+{
+    struct sb_err why = { 0 };
+    int rc = parse(f, text, true, &why);
+    bool named = strcmp(sb_result_member(f->json, "format"),
+                     "sysbench-result") == 0;
+
+    f->version = (int)json_integer_value(json_object_get(f->json, "version"));
+    if (!named || (rc == 0 && f->version < 1))
+        return sb_err_set(
+            err, SB_ENOTFOUND, "%s is not a result file", f->path);
+    for (unsigned i = 0; rc == 0 && i < f->nruns; i++) {
+        struct sb_result_run *r = &f->run[i];
+
+        rc = result_numbers(r->json, &why);
+        r->has_totals = json_is_object(json_object_get(r->json, "counters"));
+    }
+    return rc == SB_EUSAGE ? explain(f->path, text, &why, err) : rc;
+}
+
+int sb_result_read_brief(
+    struct sb_result_file *f, const char *path, struct sb_err *err)
+{
+    FILE *in = fopen(path, "re");
+    struct sb_buf text;
+
+    *f = (struct sb_result_file){ .path = path };
+    if (!in)
+        return cannot_read(path, errno, err);
+    sb_buf_init(&text, 0);
+    int rc = read_text(in, path, &text, err);
+
+    fclose(in);
+    if (rc == 0 && sb_result_is_other(text.data, text.len, true))
+        rc = sb_err_set(err, SB_ENOTFOUND, "%s is not a result file", path);
+    if (rc == 0)
+        rc = read_brief(f, &text, err);
+    if (rc == SB_ENOMEM)
+        sb_err_set(err, rc, "out of memory for %s", path);
     sb_buf_done(&text);
     return rc;
 }

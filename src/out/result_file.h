@@ -64,6 +64,13 @@ int sb_result_read(
 // messages; the caller's.
 int sb_result_read_from(
     struct sb_result_file *f, FILE *in, const char *path, struct sb_err *err);
+// Reads only what a list of many results needs: of each run `json` with its
+// test, start, labels, host, options, servers, totals of the whole run without
+// histograms, metrics and end, and has_totals; all else of a run is empty, and
+// unread parts may be wrong. SB_ENOTFOUND: not a result file; other errors as
+// above.
+int sb_result_read_brief(
+    struct sb_result_file *f, const char *path, struct sb_err *err);
 void sb_result_done(struct sb_result_file *f); // {0} allowed
 
 // Returns the number of a column, or ncols if the run has none.

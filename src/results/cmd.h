@@ -18,7 +18,7 @@ struct sb_page_parts;
 enum {
     SB_CMD_OK = 0,
     SB_CMD_FAILED = 1,
-    // Of compare, unless --pass lists the verdict:
+    // Of history, and of compare, unless --pass lists the verdict:
     SB_CMD_WORSE = 3,
     SB_CMD_NO_VERDICT = 4, // too little data, or different work
     SB_CMD_INCONCLUSIVE = 5,
@@ -45,8 +45,8 @@ struct sb_cmd {
     int (*run)(const struct sb_cmd_args *args); // exit status
 };
 
-extern const struct sb_cmd sb_cmd_compare, sb_cmd_merge, sb_cmd_report,
-    sb_cmd_show;
+extern const struct sb_cmd sb_cmd_compare, sb_cmd_history, sb_cmd_merge,
+    sb_cmd_report, sb_cmd_show;
 
 // Prints the usage and options of a command.
 void sb_cmd_help(

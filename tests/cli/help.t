@@ -151,7 +151,7 @@ The usage names each form; 'help' alone is the same, unless a script has that na
   Usage:
     sysbench [options]... [testname] [command]
     sysbench [options]... --mix=TEST:WEIGHT,... [command]
-    sysbench compare|merge|report|rerun|show [options]... FILE...
+    sysbench compare|history|merge|report|rerun|show [options]... FILE...
   
   $ mkdir empty; cd empty
   $ sysbench help | sed 1,2d | cmp - ../help

@@ -1,0 +1,288 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+`sysbench history DIR`, with simulated results of a commit each: a deviation of
+2 %, from fixed seeds.
+
+  $ sysbench cpu --time=0 --events=50 --report=none,json=base.json run
+  $ cat >simulate.py <<'EOF'
+  > # FOLDER NUMBER... : results of 1,000 events/s, from result 30 on 5 % less
+  > import json, math, os, random, sys
+  > folder, kind = sys.argv[1:3]
+  > os.makedirs(folder, exist_ok=True)
+  > d = json.load(open("base.json"))
+  > r = d["runs"][0]
+  > for i in range(*map(int, sys.argv[3:5])):
+  >     random.seed(i)
+  >     v = 1000 * math.exp(random.gauss(0, 0.02))
+  >     v *= 0.95 if kind == "step" and i >= 30 else 1
+  >     r["started"] = "2026-11-%02dT%02d:00:00.000Z" % (1 + i // 24, i % 24)
+  >     r["labels"] = {"commit": "c%d" % i}
+  >     r["end"]["seconds"] = r["counters"]["completed"] / v
+  >     for p in ("95", "99"):
+  >         r["latency"]["percentiles"][p] = round(1e9 / v)
+  >     json.dump(d, open("%s/%d.json" % (folder, i), "w"))
+  > EOF
+  $ simulate() { /usr/bin/python3 simulate.py "$@"; }
+  $ changed() {  # FILE PYTHON: d is the document, r its first run
+  >     /usr/bin/python3 -c "import json, sys
+  > d = json.load(open(sys.argv[1]))
+  > r = d['runs'][0]
+  > $2
+  > json.dump(d, open(sys.argv[1], 'w'))" "$1"
+  > }
+
+Nothing has changed.
+
+  $ simulate same same 0 40
+  $ sysbench history same
+  cpu, 1 thread: 40 results, c0 (2026-11-01) to c39 (2026-11-02)
+  
+  No change was found.
+  
+  Newest result        before     newest     change          99 % interval
+  throughput, /s        * as before (glob)
+  p95, ms               * as before (glob)
+  p99, ms               * as before (glob)
+  
+  Verdict: c39 is as the 39 results before: throughput * (99 % interval *). (glob)
+
+A step. The results after it are judged by the new level.
+
+  $ simulate step step 0 50
+  $ sysbench history step >out
+  $ sed -n 3,6p out
+  Changes              before      after     change          99 % interval
+  throughput, /s * worse since c30 (2026-11-02) (glob)
+  p95, ms        * worse since c30 (2026-11-02) (glob)
+  p99, ms        * worse since c30 (2026-11-02) (glob)
+  $ grep Verdict out
+  Verdict: c49 is as the 19 results before: * (glob)
+
+What else has changed at the step is named.
+
+  $ for i in $(seq 30 49); do
+  >     changed step/$i.json 'd["program"]["version"] = "9.9"; r["host"]["kernel"] = "new"'
+  > done
+  $ sysbench history step | grep differ
+  Programs that differ: version * / 9.9 (glob)
+  Client machines that differ: kernel * / new (glob)
+
+The newest result is worse. After a step, one more result is worse: the one with
+which the step is found.
+
+  $ changed same/39.json 'r["end"]["seconds"] *= 1.2'
+  $ sysbench history same >out
+  [3]
+  $ grep Verdict out
+  Verdict: c39 is worse than the 39 results before: throughput -* (glob)
+  $ sysbench history --margin=5 same | grep Verdict
+  Verdict: c39 is worse than the 39 results before: throughput -* (glob)
+  $ sysbench history --margin=18 same >out
+  [5]
+  $ grep Verdict out
+  Verdict: c39 is undecided: the results scatter so much that a change of 18 % is possible: throughput * (glob)
+  $ sysbench history --margin=40 same | grep Verdict
+  Verdict: c39 is as the 39 results before: throughput * (glob)
+  $ changed same/39.json 'r["end"]["seconds"] /= 1.5'
+  $ sysbench history same | grep Verdict
+  Verdict: c39 is better than the 39 results before: throughput +* (glob)
+  $ for i in 31 32 33 34 35 36; do
+  >     rm -rf new && simulate new step 0 $i && sysbench history new
+  >     echo "status $?"
+  > done | grep -E 'Verdict: .* (worse|confirms)|status'
+  Verdict: c30 is worse than the 30 results before: throughput -* (glob)
+  status 3
+  status 5
+  status 5
+  Verdict: c33 confirms that the results are worse since c30: throughput -* (glob)
+  status 3
+  status 0
+  status 0
+
+More errors are worse, whatever the speed is.
+
+  $ rm -r same && simulate same same 0 20
+  $ changed same/19.json 'r["counters"]["err_ignored"] = 5'
+  $ sysbench history same >out
+  [3]
+  $ grep -E '^errors|Verdict' out
+  errors, % * worse (glob)
+  Verdict: c19 is worse than the 19 results before: errors +10.00 (99 % interval *). (glob)
+
+Not enough results.
+
+  $ rm -r same && simulate same same 0 5
+  $ sysbench history same >out
+  [5]
+  $ grep -E 'results|Verdict' out
+  cpu, 1 thread: 5 results, c0 (2026-11-01) to c4 (2026-11-01)
+  Verdict: c4: not enough history: 4 earlier results, 5 are needed.
+  $ sysbench history same/0.json
+  cpu, 1 thread: 1 result, c0 (2026-11-01)
+  
+  No change was found.
+  
+  Newest result        before     newest     change          99 % interval
+  throughput, /s *          -          - .. -          not enough history (glob)
+  p95, ms        *          -          - .. -          not enough history (glob)
+  p99, ms        *          -          - .. -          not enough history (glob)
+  
+  Verdict: c0: not enough history: 0 earlier results, 5 are needed.
+  [5]
+
+Files that do not count. Hidden ones and those of other names are not read.
+
+  $ simulate same same 5 10
+  $ mkdir -p same/sub/.hidden same/nothing
+  $ echo '{"name": "x", "runs": [1, {"a": "}"}]}' >same/package.json
+  $ echo '[1, 2]' >same/sub/list.json
+  $ printf '{"a": "\\' >same/sub/text.json
+  $ head -c 900 same/0.json >same/sub/cut.json
+  $ head -c -30 same/0.json >same/sub/tail.json
+  $ : >same/sub/empty.json
+  $ cp same/0.json same/sub/copy.json
+  $ cp same/0.json same/sub/.hidden/
+  $ cp same/0.json same/sub/other.txt
+  $ ln -s .. same/sub/loop
+  $ cp same/0.json same/sub/failed.json
+  $ changed same/sub/failed.json 'r["end"]["reason"] = "failed"; r["seed"] = "1"'
+  $ sysbench history same | grep -v '^[NtpV]'
+  cpu, 1 thread: 10 results, c0 (2026-11-01) to c9 (2026-11-01)
+  
+  
+  
+  3 files are no result files; the first: same/package.json
+  3 files or folders cannot be read; the first: same/sub/cut.json is not a complete JSON document: * (glob)
+  1 run was left out: same/sub/failed.json failed
+  1 run is there twice: same/sub/copy.json
+  $ mkdir none
+  $ sysbench history none
+  FATAL: none has no results with figures
+  [1]
+  $ sysbench history same/package.json
+  FATAL: same/package.json is not a result file
+  [1]
+  $ sysbench history no/such
+  FATAL: cannot read no/such: No such file or directory
+  [1]
+  $ sysbench history
+  history: the name of a result file is missing
+  Usage: sysbench history [OPTIONS] DIR|FILE...
+  See 'sysbench history --help'.
+  [1]
+  $ rm -r same/sub same/package.json
+
+Files of two versions of the format, equal times, missing times, options that the
+older file does not have.
+
+  $ changed same/3.json 'd["version"] = 2'
+  $ changed same/4.json 'r["options"] = [o for o in r["options"] if o["name"] != "think-time"]'
+  $ changed same/5.json 'r["started"] = "2026-11-01T04:00:00.000Z"; r["seed"] = "2"'
+  $ changed same/6.json 'del r["started"]'
+  $ changed same/2.json 'r["block"] = chr(34) + "]}" + chr(92)'
+  $ changed same/7.json 'del d["program"], r["host"]["kernel"], r["workers"]'
+  $ sysbench history same | grep -v '^[NtpV]'
+  cpu, 1 thread: 10 results, c6 to c9 (2026-11-01)
+  
+  
+  
+  1 file is of a newer version of sysbench: same/3.json
+
+Runs that do other work are series of their own. An option that is given with the
+value of its default is no difference; reports, seeds and ports are none either.
+
+  $ rm -r same && simulate same same 0 12
+  $ for i in 6 7; do changed same/$i.json 'r["threads"] = 4'; done
+  $ for i in 8 9; do
+  >     changed same/$i.json 'r["options"][-1].update(value="500", source="command line")'
+  > done
+  $ changed same/3.json 'r["options"].append({"name": "x-port", "value": "7", "source": "command line"})'
+  $ changed same/4.json '[o for o in r["options"] if o["name"] == "rate"][0]["source"] = "command line"'
+  $ sysbench history same | grep result
+  cpu, 1 thread, cpu-max-prime=500: 2 results, c8 (2026-11-01) to c9 (2026-11-01)
+  The newest results have none of this series.
+  cpu, 1 thread, cpu-max-prime=10000: 8 results, c0 (2026-11-01) to c11 (2026-11-01)
+  Newest result * (glob)
+  cpu, 4 threads, cpu-max-prime=10000: 2 results, c6 (2026-11-01) to c7 (2026-11-01)
+  The newest results have none of this series.
+  Verdict: cpu, 1 thread, cpu-max-prime=10000: c11 is undecided: * (glob)
+  $ sysbench history same --ignore=cpu-max-prime | grep ' results,'
+  cpu, 1 thread: 10 results, c0 (2026-11-01) to c11 (2026-11-01)
+  cpu, 4 threads: 2 results, c6 (2026-11-01) to c7 (2026-11-01)
+
+Neighbors of the same label are repeats; without labels those of the same file.
+
+  $ rm -r same && simulate same same 0 12
+  $ for i in 4 5; do changed same/$i.json 'r["labels"]["commit"] = "c3"'; done
+  $ sysbench history same | grep ' results,'
+  cpu, 1 thread: 10 results, c0 (2026-11-01) to c11 (2026-11-01)
+  $ sysbench cpu --time=0 --events=50 --repeat=3 --report=none,json=same/new.json run
+  $ sysbench history same | grep ' results,'
+  cpu, 1 thread*: 11 results, c0 (2026-11-01) to *T* (glob)
+  $ rm same/new.json
+  $ sysbench history same --by=version | grep ' results,'
+  cpu, 1 thread: 12 results, 2026-11-01T00:00:00.000Z to 2026-11-01T11:00:00.000Z
+  $ sysbench history same --last=7 | grep ' results,'
+  cpu, 1 thread: 7 results, c3 (2026-11-01) to c11 (2026-11-01)
+
+Another order: c10 is behind c9.
+
+  $ rm -r same && simulate same same 0 12
+  $ changed same/2.json 'r["started"] = "2027-01-01T00:00:00.000Z"'
+  $ sysbench history same | grep ' results,'
+  cpu, 1 thread: 12 results, c0 (2026-11-01) to c2 (2027-01-01)
+  $ sysbench history same --order=commit | grep ' results,'
+  cpu, 1 thread: 12 results, c0 (2026-11-01) to c11 (2026-11-01)
+
+Text of files is printed, not executed.
+
+  $ changed same/11.json 'r["labels"]["commit"] = "\x1b[31mred\nline"'
+  $ sysbench history same --order=version | grep ' results,'
+  cpu, 1 thread: 12 results, c0 (2026-11-01) to c2 (2027-01-01)
+  $ sysbench history same/11.json | grep 'thread:'
+  cpu, 1 thread: 1 result, \x1b[31mred line (2026-11-01)
+
+The document.
+
+  $ sysbench history step --json=h.json >out
+  $ cat >check.py <<'EOF'
+  > import json, jsonschema, os
+  > d = json.load(open("h.json"))
+  > top = os.environ["SB_SRCDIR"]
+  > jsonschema.validate(d, json.load(open(top + "/docs/history.schema.json")))
+  > s = d["series"][0]
+  > f = s["figures"][0]
+  > print(d["verdict"], s["newest"], len(s["points"]), s["points"][30]["label"])
+  > print(f["figure"], f["decides"], len(f["values"]), [c["since"] for c in f["changes"]])
+  > print([x["name"] for x in f["changes"][0]["differences"]])
+  > EOF
+  $ /usr/bin/python3 check.py
+  as before True 50 c30
+  throughput True 50 ['c30']
+  ['version', 'kernel']
+  $ sysbench history step --json=no/h.json >out
+  FATAL: cannot write no/h.json: No such file or directory
+  [1]
+
+Many results.
+
+  $ cat >many.py <<'EOF'
+  > import json, os
+  > os.mkdir("many")
+  > d = json.load(open("base.json"))
+  > for name in "options", "intervals", "histograms", "host":
+  >     del d["runs"][0][name]
+  > del d["runs"][0]["latency"]["histogram"]
+  > text = json.dumps(d, separators=(",", ":"))
+  > at = text.index('"started":')
+  > start = text[at:text.index(",", at)]
+  > for i in range(10000):
+  >     new = '"started":"2026-%02d-%02dT%02d:%02d:00.000Z"' % (
+  >         1 + i // 1440 % 12, 1 + i // 60 % 24, i % 24, i % 60)
+  >     with open("many/%d.json" % i, "w") as f:
+  >         f.write(text.replace(start, new + ',"n":%d' % i))
+  > EOF
+  $ /usr/bin/python3 many.py
+  $ sysbench history many | grep -E ' results, |No change'
+  cpu, 1 thread: 10000 results, * (glob)
+  No change was found.
