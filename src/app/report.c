@@ -676,8 +676,8 @@ static void log_missed(const struct sb_asserts *s)
 }
 
 // Returns the exit status: SB_EXIT_LIMITS if the run was successful and a limit
-// was not kept or a verdict of a script is not true, which it logs, otherwise
-// `status`.
+// was not kept, or it was successful or interrupted and a verdict of a script
+// is not true, which it logs, otherwise `status`.
 static int limits_status(const struct sb__listening *t, int status)
 {
     unsigned verdicts = sb__app_answers_log(t->a);
@@ -687,7 +687,10 @@ static int limits_status(const struct sb__listening *t, int status)
     log_missed(&t->a->asserts);
     if (*t->no_rate)
         sb_log(SB_LOG_USAGE, "%s", t->no_rate);
-    return status == SB_EXIT_OK ? SB_EXIT_LIMITS : status;
+    // A signal must not hide that the workload has found something wrong.
+    bool interrupted = t->res->end == SB_END_SIGNAL && verdicts > 0;
+
+    return status == SB_EXIT_OK || interrupted ? SB_EXIT_LIMITS : status;
 }
 
 // judge() of struct sb_listener: whether --rate-limit is kept. The final report

@@ -22,10 +22,12 @@ static void print_row(const char *name, double value, const char *unit,
 {
     char number[32];
 
-    fprintf(out, "    %-32s %14s%s%s", name,
-        isnan(value) ? "unknown"
-                     : sb_number_text(number, sizeof(number), value),
-        *unit ? " " : "", unit);
+    if (isnan(value))
+        fprintf(out, "    %-32s %14s", name, "unknown");
+    else
+        fprintf(out, "    %-32s %14s%s%s", name,
+            sb_number_text(number, sizeof(number), value), *unit ? " " : "",
+            unit);
     if (*why || *note)
         fprintf(out, " (%s%s%s)", why, *why && *note ? "; " : "", note);
     fputc('\n', out);

@@ -108,7 +108,7 @@ The headline: a figure of the run, or a result.
   $ headline --headline=ready
       ready                                   unknown (no server accepts writes; headline)
   $ headline --headline=response.p99
-      response.p99                            unknown ms (it is only measured with --rate; headline)
+      response.p99                            unknown (it is only measured with --rate; headline)
   $ headline --headline='lost<1'
   --headline: 'lost<1', character 5: expected only the name of a figure
   $ headline --headline=validity
@@ -148,7 +148,7 @@ any.
   --rate-limit: 'lost<1', character 6: results of a workload cannot be a limit of the search for a rate
   [1]
 
-A failed run keeps its status. Checkpoints are no place for results.
+A failed run keeps its status, an interrupted one does not. Checkpoints are no place for results.
 
   $ cat >failed.lua <<'END'
   > function event() error("no", 0) end
@@ -158,6 +158,16 @@ A failed run keeps its status. Checkpoints are no place for results.
   FATAL: `thread_run' function failed: no
   verdict not passed: it failed
   [1]
+  $ cat >long.lua <<'END'
+  > function event() io.open("started", "w"):close() sysbench.user.wait(0.01) end
+  > function done() sysbench.verdict(false, "it found something") end
+  > END
+  $ sysbench long.lua --time=100 --report=none run 2>err & pid=$!
+  $ for i in $(seq 1000); do [ -e started ] && break; sleep 0.02; done
+  $ kill -INT $pid; wait $pid
+  [3]
+  $ grep verdict err
+  verdict not passed: it found something
   $ cat >checkpoint.lua <<'END'
   > function event() sysbench.user.wait(0.001) end
   > function sysbench.hooks.report_cumulative(stat)
