@@ -40,26 +40,72 @@ static const char *sweep_value(char *out, size_t size, double value)
     return out;
 }
 
-// The distributions of a script in the figures of a sweep: their averages.
+// The distributions of a script in the figures of a sweep, and its results:
+// their averages.
 
 #define WIDTH_MIN   10
 #define HEADING_MAX 200
 
 // Returns the index of the metric, SB_SWEEP_METRICS_MAX if there is no room.
 static unsigned metric_of(
-    struct sb_sweep_figures *f, const struct sb_metric *def)
+    struct sb_sweep_figures *f, const char *name, const char *unit)
 {
     unsigned i = 0;
 
-    while (i < f->nmetrics && strcmp(f->metric[i].name, def->name) != 0)
+    while (i < f->nmetrics && strcmp(f->metric[i].name, name) != 0)
         i++;
     if (i == f->nmetrics && i < SB_SWEEP_METRICS_MAX) {
         struct sb_sweep_metric *m = &f->metric[f->nmetrics++];
 
-        snprintf(m->name, sizeof(m->name), "%s", def->name);
-        snprintf(m->unit, sizeof(m->unit), "%s", def->unit);
+        snprintf(m->name, sizeof(m->name), "%s", name);
+        snprintf(m->unit, sizeof(m->unit), "%s", unit);
     }
     return i;
+}
+
+static bool has_distribution(const struct sb_result_run *run, const char *name)
+{
+    for (unsigned i = 0; i < run->snap.nmetrics; i++)
+        if (run->snap.metric[i].kind == SB_METRIC_DISTRIBUTION &&
+            strcmp(run->stats->metrics.metric[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_result(struct sb_sweep_figures *f, struct sb_sweep_point *p,
+    const struct sb_result_run *run, const json_t *o)
+{
+    char name[2 * SB_ANSWER_NAME];
+    unsigned at;
+
+    sb_answer_full_name(
+        name, sb__json_text_of(o, "workload"), sb__json_text_of(o, "name"));
+    double value = sb_result_run_own(run, name);
+
+    if (!isfinite(value) || has_distribution(run, name))
+        return;
+    at = metric_of(f, name, sb__json_text_of(o, "unit"));
+    if (at == SB_SWEEP_METRICS_MAX)
+        return;
+    p->metric_sum[at] += value;
+    p->metric_count[at]++;
+}
+
+// Adds the results that scripts have reported, one value for each run: first
+// those that they call their headlines, because there is room for few. A result
+// with the name of a distribution is most likely its average.
+static void add_results(struct sb_sweep_figures *f, struct sb_sweep_point *p,
+    const struct sb_result_run *run)
+{
+    const json_t *list = json_object_get(run->json, "results");
+
+    for (int others = 0; others < 2; others++)
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            const json_t *o = json_array_get(list, i);
+
+            if (json_is_true(json_object_get(o, "headline")) == !others)
+                add_result(f, p, run, o);
+        }
 }
 
 // Adds the distributions of the script of this run. Those beyond
@@ -73,7 +119,8 @@ static void add_metrics(struct sb_sweep_figures *f, struct sb_sweep_point *p,
 
         if (m->kind != SB_METRIC_DISTRIBUTION)
             continue;
-        at = metric_of(f, &run->stats->metrics.metric[i]);
+        at = metric_of(f, run->stats->metrics.metric[i].name,
+            run->stats->metrics.metric[i].unit);
         if (at == SB_SWEEP_METRICS_MAX)
             continue;
         p->metric_sum[at] += m->value;
@@ -489,6 +536,7 @@ static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     p->errors += count_errors(run);
     sb_checks_add(&p->checks, run->json);
     add_workers(p, run);
+    add_results(f, p, run);
     add_metrics(f, p, run);
     return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "results/checks.h"
 #include "results/sweep_plan.h"
+#include "measure/answers.h"
 #include "measure/knee.h"
 #include "measure/search.h"
 #include "out/costs.h"
@@ -38,9 +39,9 @@ enum sb_sweep_peak {
 
 #define SB_SWEEP_METRICS_MAX 4
 
-// A distribution of the script, of which the table has the average.
+// A distribution or a result of the script, of which the table has the average.
 struct sb_sweep_metric {
-    char name[64], unit[16];
+    char name[2 * SB_ANSWER_NAME], unit[SB_ANSWER_UNIT];
 };
 
 struct sb_sweep_point {

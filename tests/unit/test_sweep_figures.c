@@ -439,6 +439,35 @@ static void distributions_have_columns(void)
     sb_sweep_figures_done(&f);
 }
 
+// The headline is the first column; a result that is unknown in a run does not
+// count, and one with the name of a distribution is left out.
+static void results_have_columns(void)
+{
+    struct sb_sweep_figures f;
+    char *text;
+
+    sb_sweep_figures_init(&f);
+    more = "\"metrics\":[{\"name\":\"recall\",\"kind\":\"distribution\","
+           "\"unit\":\"\",\"scale\":1,\"count\":1,\"sum\":1,"
+           "\"histogram\":[[1,1,1]]}],"
+           "\"results\":[{\"name\":\"recall\",\"value\":7,\"unit\":\"\"},"
+           "{\"name\":\"late\",\"value\":3,\"unit\":\"s\"},"
+           "{\"workload\":\"shop\",\"name\":\"lost\",\"value\":5,"
+           "\"unit\":\"writes\",\"headline\":true}],";
+    CHECK_INT(add(&f, "{\"threads\":\"1\"}", 1000, 0), 0);
+    more = "\"results\":[{\"name\":\"late\",\"value\":null,\"unit\":\"s\"},"
+           "{\"workload\":\"shop\",\"name\":\"lost\",\"value\":8,"
+           "\"unit\":\"writes\",\"headline\":true}],";
+    CHECK_INT(add(&f, "{\"threads\":\"1\"}", 1000, 0), 0);
+    more = "";
+    CHECK_INT(sb_sweep_figures_compute(&f), 0);
+    text = printed(&f);
+    CHECK(strstr(text, "errors shop.lost writes     late s     recall\n"));
+    CHECK(strstr(text, "             6.50       3.00       1.00\n"));
+    free(text);
+    sb_sweep_figures_done(&f);
+}
+
 static void figures_have_three_digits(void)
 {
     static const struct {
@@ -480,6 +509,7 @@ CHECK_FILE
     RUN(swept_shares_have_no_peak);
     RUN(found_rates_are_shown);
     RUN(distributions_have_columns);
+    RUN(results_have_columns);
     RUN(figures_have_three_digits);
     RUN(other_runs_are_no_sweep);
     return check_done();
