@@ -95,28 +95,30 @@ static const struct sb_opt_table option_table = {
 
 // Words -----------------------------------------------------------------------
 
-static const char *percent_text(
-    char *out, size_t size, enum sb_history_figure f, double share)
+// A share, or a difference in units of the figure.
+static const char *change_text(char *out, size_t size,
+    const struct sb_history_series_figure *g, double change)
 {
-    // A difference of error rates is one of percentage points.
-    if (!isfinite(share))
+    if (!isfinite(change))
         snprintf(out, size, "-");
-    else if (f == SB_HISTORY_ERRORS)
-        snprintf(out, size, "%+.2f", share);
+    else if (g->relative)
+        snprintf(out, size, "%+.2f %%", 100 * change);
     else
-        snprintf(out, size, "%+.2f %%", 100 * share);
+        snprintf(out, size, "%+.4g", change);
     return out;
 }
 
-static void print_difference(FILE *out, enum sb_history_figure f,
-    const struct sb_difference *d, double confidence)
+static void print_difference(FILE *out,
+    const struct sb_history_series_figure *g, const struct sb_difference *d,
+    double confidence)
 {
     char value[32], low[32], high[32];
 
-    fprintf(out, "%s %s (%g %% interval %s to %s)", sb_history_figure_name(f),
-        percent_text(value, sizeof(value), f, d->value), confidence,
-        percent_text(low, sizeof(low), f, d->low),
-        percent_text(high, sizeof(high), f, d->high));
+    sb__cmd_print_line(out, g->name);
+    fprintf(out, " %s (%g %% interval %s to %s)",
+        change_text(value, sizeof(value), g, d->value), confidence,
+        change_text(low, sizeof(low), g, d->low),
+        change_text(high, sizeof(high), g, d->high));
 }
 
 static const struct sb_history_point *newest_point(
@@ -165,7 +167,7 @@ static void write_verdict(
                 before == 1 ? "" : "s");
         }
     }
-    print_difference(out, j->reason, &g->newest, h->o->confidence);
+    print_difference(out, g, &g->newest, h->o->confidence);
     fprintf(out, ".");
 }
 
@@ -258,19 +260,22 @@ static void print_point(FILE *out, const struct sb_history_point *p)
         fprintf(out, " (%.10s)", p->run->started);
 }
 
-static void print_row(FILE *out, enum sb_history_figure f, double before,
-    double after, const struct sb_difference *d, const char *word)
+static void print_row(FILE *out, const struct sb_history_series_figure *g,
+    double before, double after, const struct sb_difference *d,
+    const char *word)
 {
-    char name[48], a[32], b[32], value[32], low[32], high[32];
+    char raw[160], name[4 * sizeof(raw)];
+    char a[32], b[32], value[32], low[32], high[32];
 
-    snprintf(name, sizeof(name), "%s, %s", sb_history_figure_name(f),
-        sb_history_figure_unit(f));
+    snprintf(
+        raw, sizeof(raw), "%s%s%s", g->name, *g->unit ? ", " : "", g->unit);
+    sb_escape_line(name, sizeof(name), raw);
     fprintf(out, "%-16s %10s %10s %10s  %9s .. %-9s  %s", name,
         sb_number_text(a, sizeof(a), before),
         sb_number_text(b, sizeof(b), after),
-        percent_text(value, sizeof(value), f, d->value),
-        percent_text(low, sizeof(low), f, d->low),
-        percent_text(high, sizeof(high), f, d->high), word);
+        change_text(value, sizeof(value), g, d->value),
+        change_text(low, sizeof(low), g, d->low),
+        change_text(high, sizeof(high), g, d->high), word);
 }
 
 static void print_heading(const struct history *h, const char *what,
@@ -287,16 +292,15 @@ static void print_changes(
     size_t n = 0;
 
     for (int f = 0; f < SB_HISTORY_FIGURES; f++) {
-        const struct sb_changes *c = &j->figure[f].all;
+        const struct sb_history_series_figure *g = &j->figure[f];
 
-        for (size_t i = 0; i < c->n; i++) {
-            const struct sb_change *one = &c->change[i];
+        for (size_t i = 0; i < g->all.n; i++) {
+            const struct sb_change *one = &g->all.change[i];
 
             if (n++ == 0)
                 print_heading(h, "Changes", "before", "after");
-            print_row(out, (enum sb_history_figure)f, one->before, one->after,
-                &one->difference,
-                sb_history_word((enum sb_history_figure)f, &one->difference));
+            print_row(out, g, one->before, one->after, &one->difference,
+                sb_history_word(g, &one->difference));
             fprintf(out, " since ");
             print_point(out, &j->series->point[one->at]);
             fprintf(out, "\n");
@@ -337,8 +341,8 @@ static void print_newest(
         if (!g->known ||
             (i == SB_HISTORY_ERRORS && !(p->figure[i] > 0) && !(g->level > 0)))
             continue;
-        print_row(h->args->out, (enum sb_history_figure)i, g->level,
-            p->figure[i], &g->newest, sb_history_verdict_name(g->verdict));
+        print_row(h->args->out, g, g->level, p->figure[i], &g->newest,
+            sb_history_verdict_name(g->verdict));
         fprintf(h->args->out, "\n");
     }
 }
@@ -415,7 +419,7 @@ static json_t *changes_json(const struct history *h,
                 "before", sb_json_number(one->before), "after",
                 sb_json_number(one->after), "difference",
                 difference_json(&one->difference), "word",
-                sb_history_word(f, &one->difference), "differences",
+                sb_history_word(&j->figure[f], &one->difference), "differences",
                 facts ? facts : json_array()));
     }
     return list;
@@ -429,9 +433,9 @@ static json_t *figure_json(const struct history *h,
 
     for (size_t i = 0; i < j->series->n; i++)
         sb__json_append(values, sb_json_number(j->series->point[i].figure[f]));
-    return json_pack("{s:s,s:s,s:b,s:b,s:o,s:o,s:{s:o,s:o,s:s,s:b}}", "figure",
-        sb_history_figure_name(f), "unit", sb_history_figure_unit(f),
-        "less_is_better", sb_history_less_is_better(f), "decides",
+    return json_pack("{s:o,s:o,s:b,s:b,s:b,s:o,s:o,s:{s:o,s:o,s:s,s:b}}",
+        "figure", sb_json_text(g->name), "unit", sb_json_text(g->unit),
+        "less_is_better", g->less_is_better, "relative", g->relative, "decides",
         f == j->deciding, "values", values, "changes", changes_json(h, j, f),
         "newest", "before", sb_json_number(g->known ? g->level : NAN), "change",
         difference_json(&g->newest), "verdict",

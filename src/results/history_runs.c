@@ -142,12 +142,16 @@ static double number(const json_t *o, const char *name)
                : json_number_value(json_object_get(o, name));
 }
 
+static double number_or_nan(const json_t *o, const char *name)
+{
+    const json_t *v = json_object_get(o, name);
+
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
 static double percentile(const json_t *latency, const char *name)
 {
-    const json_t *v = json_object_get(
-        json_object_get(latency, "percentiles"), name);
-
-    return json_is_number(v) ? json_number_value(v) / 1e6 : NAN;
+    return number_or_nan(json_object_get(latency, "percentiles"), name) / 1e6;
 }
 
 static void read_figures(struct sb_history_run *r, const json_t *run)
@@ -166,6 +170,11 @@ static void read_figures(struct sb_history_run *r, const json_t *run)
                                        number(c, "err_givenup") +
                                        number(c, "err_fatal")) /
                                    (completed + failed);
+    // Figures of which no value is better have no verdict.
+    r->figure[SB_HISTORY_HEADLINE] = r->headline && *sb_result_member(
+                                                        r->headline, "better")
+                                         ? number_or_nan(r->headline, "value")
+                                         : NAN;
 }
 
 // Returns why a run says nothing about the speed, or NULL.
@@ -241,7 +250,8 @@ static int add_run(struct sb_history_runs *h, const struct sb_result_file *f,
         .order = copy_label(from, o->order),
         .identity = identity_of(from),
         .facts = facts_of(h, from->json, o),
-        .open_loop = json_is_true(json_object_get(from->json, "open_loop")) };
+        .open_loop = json_is_true(json_object_get(from->json, "open_loop")),
+        .headline = json_incref(json_object_get(from->json, "headline")) };
     read_figures(r, from->json);
     return r->path && r->started && r->label && r->order && r->identity &&
                    r->facts
@@ -378,6 +388,7 @@ static void free_run(struct sb_history_run *r)
     free(r->identity);
     free(r->key);
     json_decref(r->facts);
+    json_decref(r->headline);
 }
 
 static int remove_twins(struct sb_history_runs *h)

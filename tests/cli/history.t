@@ -107,7 +107,31 @@ More errors are worse, whatever the speed is.
   [3]
   $ grep -E '^errors|Verdict' out
   errors, % * worse (glob)
-  Verdict: c19 is worse than the 19 results before: errors +10.00 (99 % interval *). (glob)
+  Verdict: c19 is worse than the 19 results before: errors +10 (99 % interval *). (glob)
+
+The headline that was chosen decides; that of a script is a figure like others.
+Levels of 0 have differences in the unit of the figure.
+
+  $ rm -r same && simulate same same 0 20
+  $ headline() {  # VALUE CHOSEN: of the newest result
+  >     for i in $(seq 0 19); do
+  >         v=$((i % 3)) && [ "$i" != 19 ] || v=$1
+  >         changed same/$i.json "r['headline'] = {'figure': 'lost', 'value': $v,
+  > 'unit': 'writes', 'better': 'lower', 'chosen': $2}"
+  >     done
+  > }
+  $ headline 9 True
+  $ sysbench history same >out
+  [3]
+  $ grep -E '^lost|Verdict' out
+  lost, writes        * +8.0*  worse (glob)
+  Verdict: c19 is worse than the 19 results before: lost +8.0* (99 % interval *). (glob)
+  $ headline 9 False
+  $ sysbench history same | grep Verdict
+  Verdict: c19 is as the 19 results before: throughput * (glob)
+  $ headline 2 True
+  $ sysbench history same | grep Verdict
+  Verdict: c19 is as the 19 results before: lost * (glob)
 
 Not enough results.
 
