@@ -16,12 +16,13 @@
 #include "out/target.h"
 #include "results/cmd.h"
 #include "results/differences.h"
+#include "results/history_export.h"
 #include "results/history_figures.h"
 #include "results/history_runs.h"
 
 struct history_opts {
     const char *by, *order, *json;
-    struct sb_opt_list ignored;
+    struct sb_opt_list at, ignored, exports;
     double margin, confidence; // percent
     int64_t last;
 };
@@ -57,6 +58,12 @@ static const struct sb_opt options[] = {
         .flags = SB_OPT_YIELDS,
         .help = "options that need not be equal in results that are compared: "
                 "time,sqlite-db" },
+    { .name = "at",
+        .type = SB_OPT_LIST,
+        .offset = AT(at),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "only the series with these values: threads=16" },
     { .name = "last",
         .type = SB_OPT_INT,
         .offset = AT(last),
@@ -85,6 +92,13 @@ static const struct sb_opt options[] = {
         .def = "",
         .flags = SB_OPT_FILENAME,
         .help = "also write the history to this file as JSON" },
+    { .name = "export",
+        .type = SB_OPT_LIST,
+        .offset = AT(exports),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "also write markdown=FILE, bencher=FILE, github-bigger=FILE, "
+                "github-smaller=FILE, otava=FILE; '-' is standard output" },
     { .name = NULL },
 };
 
@@ -458,20 +472,25 @@ static json_t *points_json(const struct sb_history_series *s)
     return list;
 }
 
-// What `write` writes.
-static json_t *verdict_json(
-    const struct history *h, const struct sb_history_judged *j)
+static char *sentence(void *history, const struct sb_history_judged *j)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    json_t *o;
 
     if (!out)
         return NULL;
-    write_verdict(h, j, out);
+    write_verdict(history, j, out);
     fclose(out);
-    o = sb_json_text(text);
+    return text;
+}
+
+static json_t *verdict_json(
+    const struct history *h, const struct sb_history_judged *j)
+{
+    char *text = sentence((void *)(uintptr_t)h, j);
+    json_t *o = text ? sb_json_text(text) : NULL;
+
     free(text);
     return o;
 }
@@ -554,6 +573,70 @@ static int write_json(const struct history *h)
     return rc;
 }
 
+static int write_exports(struct history *h)
+{
+    unsigned judged;
+    json_t *notes = notes_json(h);
+    const struct sb_history_exported x = { .judged = h->judged,
+        .n = h->runs.nseries,
+        .by = h->o->by,
+        .confidence = h->o->confidence,
+        .verdict = worst_of(h, &judged),
+        .notes = notes,
+        .sentence = sentence,
+        .arg = h };
+    struct sb_err err = { 0 };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < h->o->exports.count; i++)
+        rc = sb_history_export(&x, h->o->exports.item[i], &err);
+    json_decref(notes);
+    if (rc)
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+    return rc;
+}
+
+// A result that is replaced is lost for the history.
+static int check_output(const char *path)
+{
+    struct sb_result_file f;
+    struct sb_err err = { 0 };
+    bool is_result = *path && strcmp(path, "-") != 0 &&
+                     !sb_target_is_special(path) &&
+                     sb_result_read_brief(&f, path, &err) == 0;
+
+    if (!is_result)
+        return 0;
+    sb_result_done(&f);
+    char line[4096];
+
+    sb_escape_line(line, sizeof(line), path);
+    sb_log(SB_LOG_FATAL, "cannot write %s: it is a result file", line);
+    return SB_EUSAGE;
+}
+
+// Checks the outputs. *text: standard output is free for the text.
+static int check_outputs(const struct history_opts *o, bool *text)
+{
+    struct sb_err err = { 0 };
+
+    *text = strcmp(o->json, "-") != 0;
+    if (check_output(o->json))
+        return SB_EUSAGE;
+    for (size_t i = 0; i < o->exports.count; i++) {
+        const char *file = NULL;
+
+        if (sb_history_export_check(o->exports.item[i], &file, &err)) {
+            sb_log(SB_LOG_USAGE, "%s", err.msg);
+            return err.code;
+        }
+        *text = *text && strcmp(file, "-") != 0;
+        if (check_output(file))
+            return SB_EUSAGE;
+    }
+    return 0;
+}
+
 // The command -----------------------------------------------------------------
 
 static int status_of(const struct history *h)
@@ -589,8 +672,13 @@ static int perform(struct history *h)
     const struct sb_history_opts o = { .by = h->o->by,
         .order = h->o->order,
         .ignored = &h->o->ignored,
+        .at = &h->o->at,
         .last = (size_t)h->o->last };
 
+    bool text = true;
+
+    if (check_outputs(h->o, &text))
+        return SB_CMD_FAILED;
     if (sb_history_runs_read(&h->runs, h->args->file, h->args->nfiles, &o))
         return SB_CMD_FAILED;
     if (h->runs.n == 0) {
@@ -605,9 +693,9 @@ static int perform(struct history *h)
         sb_log(SB_LOG_FATAL, "out of memory");
         return SB_CMD_FAILED;
     }
-    if (h->args->out)
+    if (text)
         print_history(h);
-    if (*h->o->json && write_json(h))
+    if ((*h->o->json && write_json(h)) || write_exports(h))
         return SB_CMD_FAILED;
     return status_of(h);
 }

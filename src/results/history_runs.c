@@ -491,6 +491,41 @@ const char *sb_history_fact(const struct sb_history_runs *h,
     return value ? value : sb_result_member(h->defaults, name);
 }
 
+static bool is_at(const struct sb_history_runs *h,
+    const struct sb_history_series *s, const struct sb_opt_list *at)
+{
+    for (size_t i = 0; i < at->count; i++) {
+        char name[128];
+        const char *sign = strchr(at->item[i], '=');
+
+        if (!sign)
+            return false;
+        snprintf(
+            name, sizeof(name), "%.*s", (int)(sign - at->item[i]), at->item[i]);
+        if (strcmp(sb_history_fact(h, s, name), sign + 1) != 0)
+            return false;
+    }
+    return true;
+}
+
+static int select_series(
+    struct sb_history_runs *h, const struct sb_opt_list *at)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < h->nseries; i++) {
+        if (is_at(h, &h->series[i], at))
+            h->series[kept++] = h->series[i];
+        else
+            free(h->series[i].point);
+    }
+    h->nseries = kept;
+    if (kept > 0)
+        return 0;
+    sb_log(SB_LOG_FATAL, "--at: no series has these values (OPTION=VALUE)");
+    return SB_EUSAGE;
+}
+
 // Collects the names of facts that are not equal in all series.
 static int find_different(struct sb_history_runs *h)
 {
@@ -555,6 +590,8 @@ int sb_history_runs_read(struct sb_history_runs *h, const char *const *path,
         rc = set_keys(h);
     if (rc == 0 && h->n > 0)
         rc = make_series(h, o);
+    if (rc == 0 && h->n > 0)
+        rc = select_series(h, o->at);
     if (rc == 0)
         rc = find_different(h);
     for (size_t i = 0; rc == 0 && i < h->nseries; i++)

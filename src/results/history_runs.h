@@ -69,6 +69,7 @@ struct sb_history_skipped {
 struct sb_history_opts {
     const char *by, *order;            // labels; order "": by start
     const struct sb_opt_list *ignored; // options that need not be equal
+    const struct sb_opt_list *at;      // "threads=8": only these series
     size_t last;                       // points of each series; 0: all
 };
 
