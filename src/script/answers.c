@@ -3,6 +3,7 @@
 // Adds what a script says of its run to the answers of the run, when it has
 // ended.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "measure/answers.h"
@@ -112,4 +113,40 @@ bool sb_script_results(
     }
     lua_settop(L, top);
     return declared;
+}
+
+struct names {
+    char name[SB_ANSWERS_MAX][SB_ANSWER_NAME];
+    unsigned n;
+};
+
+static void add_name(void *arg, const char *name)
+{
+    struct names *all = arg;
+
+    if (all->n < SB_ANSWERS_MAX)
+        snprintf(all->name[all->n++], SB_ANSWER_NAME, "%s", name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+void sb__answers_help(struct sb_script *s)
+{
+    struct names all = { .n = 0 };
+    struct sb_buf text = { 0 };
+
+    if (!sb_script_results(s, add_name, &all) || all.n == 0)
+        return;
+    qsort(all.name, all.n, sizeof(all.name[0]), by_name);
+    sb_buf_adds(&text, "Results, for --assert and --headline:");
+    for (unsigned i = 0; i < all.n; i++)
+        sb_buf_addf(&text, "%s %s", i ? "," : "", all.name[i]);
+    if (!text.failed) {
+        sb_wrap(stdout, 0, 0, text.data);
+        printf("\n");
+    }
+    sb_buf_done(&text);
 }

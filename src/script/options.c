@@ -229,11 +229,12 @@ void sb__options_push(lua_State *L, const struct sb_script *s)
     }
 }
 
-void sb__options_help(const struct sb_script *s)
+void sb__options_help(struct sb_script *s)
 {
     fflush(stdout);
     sb_opts_script_help(s->env.opts, s->title, stdout);
     printf("\n");
+    sb__answers_help(s);
 }
 
 // A command line --------------------------------------------------------------

@@ -369,6 +369,8 @@ void sb__results_done(struct sb_script *s);
 // 0. Raise Lua errors.
 int sb__answer_result(lua_State *L, struct sb_script *s);
 int sb__answer_verdict(lua_State *L, struct sb_script *s);
+// Prints the names of the results that the script declares.
+void sb__answers_help(struct sb_script *s);
 
 // The script --------------------------------------------------------------
 
@@ -434,7 +436,7 @@ bool sb__options_idle(const struct sb_script *s, const char *name);
 bool sb__options_find(
     const struct sb_script *s, const char *name, struct sb_opt_view *view);
 // Prints the options that the script declares, for its `help` command.
-void sb__options_help(const struct sb_script *s);
+void sb__options_help(struct sb_script *s);
 // Argument 1 is a command, argument 2 a workload with its options (optional).
 // Pushes the command line that executes the command on the same database, for
 // messages: with the given options of the database, the config file and,

@@ -131,6 +131,10 @@ any.
   Limits:
       lost==0          0 writes  kept
   
+  $ sysbench failover help | sed -n '/^Results/,$p'
+  Results, for --assert and --headline: acknowledged, doubled, lost,
+  refused_stored, unavailable
+  
   $ sysbench known.lua --assert=losst==0 --report=none run
   --assert: 'losst' is neither a figure nor a result of the workload (did you mean lost?)
   [1]
