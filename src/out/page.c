@@ -3,6 +3,7 @@
 #include "out/page.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/random.h>
@@ -138,8 +139,144 @@ static int put_json(struct writer *w, const char *data, size_t n)
     return 0;
 }
 
+// Leaves out the histograms of operations, stages and ranks whose percentiles
+// are in the document: the page shows only these, and the histograms of a sweep
+// are most of its size. Those of whole runs, of which the page draws curves,
+// get wider buckets if there are several. They are at this depth of brackets:
+// the document, runs, a run, its latency, the histogram.
+#define RUN_DEPTH 5u
+
+struct thinning {
+    bool string, escaped;
+    char name[16]; // the last string
+    size_t len;    // of it
+    unsigned depth;
+    unsigned known; // depth of the object whose percentiles were read; 0: none
+    unsigned skip;  // depth of the histogram that is not copied; 0: none
+    // Of a histogram with wider buckets:
+    bool widen;
+    uint64_t row[3]; // low, high, count: the row that is read
+    unsigned column;
+    uint64_t bucket[3]; // the row that is to be written; count 0: none
+    bool written;       // a row was
+};
+
+// How much higher the end of a wider bucket is than its beginning.
+#define WIDER 1.01
+
+static void end_string(struct thinning *t)
+{
+    t->string = false;
+    t->name[t->len < sizeof(t->name) ? t->len : 0] = '\0';
+    if (!t->skip && strcmp(t->name, "percentiles") == 0)
+        t->known = t->depth;
+}
+
+static void in_string(struct thinning *t, char c)
+{
+    if (!t->escaped && c == '"') {
+        end_string(t);
+        return;
+    }
+    t->escaped = !t->escaped && c == '\\';
+    if (t->len < sizeof(t->name))
+        t->name[t->len++] = c;
+}
+
+// Returns whether the text begins or ends here that is left out.
+static bool is_edge(struct thinning *t, char c, bool several)
+{
+    switch (c) {
+    case '"':
+        t->string = true;
+        t->len = 0;
+        return false;
+    case '[':
+    case '{':
+        t->depth++;
+        if (t->skip || c == '{' || t->known + 1 != t->depth ||
+            strcmp(t->name, "histogram") != 0 ||
+            (t->depth <= RUN_DEPTH && !several))
+            return false;
+        t->skip = t->depth;
+        t->widen = t->depth <= RUN_DEPTH;
+        t->bucket[2] = 0;
+        t->written = false;
+        return true;
+    case ']':
+    case '}': {
+        bool ends = t->skip != 0 && t->skip == t->depth;
+
+        t->skip = ends ? 0 : t->skip;
+        t->depth -= t->depth > 0;
+        t->known = t->known > t->depth ? 0 : t->known;
+        return ends;
+    }
+    default:
+        return false;
+    }
+}
+
+static int put_bucket(struct writer *w, struct thinning *t)
+{
+    char text[80];
+    int n = snprintf(text, sizeof(text),
+        "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", t->written ? "," : "",
+        t->bucket[0], t->bucket[1], t->bucket[2]);
+
+    t->written = true;
+    return t->bucket[2] ? put_bytes(w, text, (size_t)n) : 0;
+}
+
+// Reads the rows of a histogram, and joins buckets.
+static int widen(struct writer *w, struct thinning *t, char c)
+{
+    int rc = 0;
+
+    if (c == '[') {
+        memset(t->row, 0, sizeof(t->row));
+        t->column = 0;
+    } else if (c >= '0' && c <= '9' && t->column < 3) {
+        t->row[t->column] = 10 * t->row[t->column] + (uint64_t)(c - '0');
+    } else if (c == ',') {
+        t->column++;
+    } else if (c == ']' && t->bucket[2] &&
+               (double)t->row[1] <= WIDER * (double)t->bucket[0]) {
+        t->bucket[1] = t->row[1];
+        t->bucket[2] += t->row[2];
+    } else if (c == ']') {
+        if (t->bucket[2])
+            rc = put_bucket(w, t);
+        memcpy(t->bucket, t->row, sizeof(t->row));
+    }
+    return rc;
+}
+
+static int put_part_of_json(
+    struct writer *w, struct thinning *t, const char *data, size_t n)
+{
+    size_t from = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (t->string) {
+            in_string(t, data[i]);
+        } else if (is_edge(t, data[i], w->parts->several)) {
+            if (t->skip)
+                rc = put_json(w, data + from, i + 1 - from);
+            else if (t->widen)
+                rc = put_bucket(w, t);
+            from = i;
+        } else if (t->skip && t->widen) {
+            rc = widen(w, t, data[i]);
+        }
+    }
+    return rc || t->skip ? rc : put_json(w, data + from, n - from);
+}
+
 static int put_doc(struct writer *w, const struct sb_page_doc *doc)
 {
+    struct thinning thin = { 0 };
     char buf[65536];
     size_t n;
     int rc = 0;
@@ -155,7 +292,7 @@ static int put_doc(struct writer *w, const struct sb_page_doc *doc)
         (rc = puts_(w, "\">")))
         return rc;
     while (rc == 0 && (n = fread(buf, 1, sizeof(buf), doc->file)) > 0)
-        rc = put_json(w, buf, n);
+        rc = put_part_of_json(w, &thin, buf, n);
     if (rc == 0 && ferror(doc->file))
         rc = sb_err_set(w->err, SB_ESYS, "%s: %s",
             doc->name ? doc->name : "the result", strerror(errno));

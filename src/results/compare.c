@@ -1171,6 +1171,7 @@ static int write_page(const struct comparison *c, char *text,
     struct sb_page_doc *doc, struct sb_err *err)
 {
     struct sb_page_parts parts = { .docs = doc,
+        .several = true,
         .ndocs = 1 + c->a.nfiles + c->b.nfiles,
         .title = "sysbench compare" };
     struct sb_paths paths;

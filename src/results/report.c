@@ -76,8 +76,9 @@ static int copy_pipe(struct input *in, const char *path, struct sb_err *err)
 
 // Opens a result file and reads it once to check it. The page then contains it
 // as it is.
+// runs: their number grows.
 static int open_doc(struct input *in, struct sb_page_doc *doc, const char *path,
-    struct sb_err *err)
+    unsigned *runs, struct sb_err *err)
 {
     struct sb_result_file f;
     int rc = 0;
@@ -94,21 +95,26 @@ static int open_doc(struct input *in, struct sb_page_doc *doc, const char *path,
     doc->file = in->copy.file ? in->copy.file : in->file;
     rewind(doc->file);
     rc = sb__cmd_read_from(&f, doc->file, path);
+    *runs += f.nruns;
     sb_result_done(&f);
     rewind(doc->file);
     return rc;
 }
 
+// *runs: their number.
 static int open_docs(const struct sb_cmd_args *args, struct input *in,
-    struct sb_page_doc *docs, const char *output, struct sb_err *err)
+    struct sb_page_doc *docs, const char *output, unsigned *runs,
+    struct sb_err *err)
 {
     int rc = 0;
+
+    *runs = 0;
 
     for (unsigned i = 0; rc == 0 && i < args->nfiles; i++)
         if (sb__cmd_is_output(args->file[i], output))
             return SB_EUSAGE;
     for (unsigned i = 0; rc == 0 && i < args->nfiles; i++)
-        rc = open_doc(&in[i], &docs[i], args->file[i], err);
+        rc = open_doc(&in[i], &docs[i], args->file[i], runs, err);
     return rc;
 }
 
@@ -146,18 +152,20 @@ static int write_page(const struct sb_cmd_args *args)
     struct input *in = calloc(args->nfiles, sizeof(*in));
     struct sb_err err = { 0 };
     struct sb_paths paths;
+    unsigned runs = 0;
     int rc = 0;
 
     if (!docs || !in)
         rc = sb_err_set(&err, SB_ENOMEM, "out of memory");
     if (rc == 0)
-        rc = open_docs(args, in, docs, o->html, &err);
+        rc = open_docs(args, in, docs, o->html, &runs, &err);
     if (rc == 0)
         rc = sb_paths_find(&paths, &err);
     if (rc == 0)
         rc = sb__cmd_write_page(o->html,
             &(struct sb_page_parts){ .page = paths.page,
                 .charts = paths.charts,
+                .several = runs > 1,
                 .docs = docs,
                 .ndocs = args->nfiles },
             &err);

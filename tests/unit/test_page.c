@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "check_folder.h"
+#include "kit/buf.h"
 
 // A folder for the parts of a page, with a charts library of one line.
 static const char page_folder[] = "parts";
@@ -164,6 +165,72 @@ static void documents(void)
         fclose(docs[i].file);
 }
 
+// Percentiles say what the page shows of an operation. A run keeps its
+// histogram, and so does an operation without percentiles.
+static void histograms_of_operations_are_left_out(void)
+{
+    static const char operation[] =
+        "{\"latency\":{\"p\":\"]\\\"\",\"percentiles\":{\"50\":1},"
+        "\"histogram\":[[1,2,3],[4,5,6]],\"x\":1}}";
+    static const char thin[] =
+        "{\"latency\":{\"p\":\"]\\\"\",\"percentiles\":{\"50\":1},"
+        "\"histogram\":[],\"x\":1}}";
+    static const char old[] = "{\"latency\":{\"histogram\":[[1,2,3]]}}";
+    static const char run[] =
+        "{\"latency\":{\"percentiles\":{\"50\":1},\"histogram\":[[7,8,9]]}";
+    const size_t n = 5000; // longer than the buffers
+    struct sb_page_parts p = parts();
+    struct sb_page_doc doc;
+    struct sb_err err = { 0 };
+    struct sb_buf b = { 0 }, want = { 0 };
+    const char *page;
+
+    sb_buf_addf(&b, "{\"runs\":[%s,\"operations\":[%s", run, old);
+    sb_buf_addf(&want, "{\"runs\":[%s,\"operations\":[%s", run, old);
+    for (size_t i = 0; i < n; i++) {
+        sb_buf_addf(&b, ",%s", operation);
+        sb_buf_addf(&want, ",%s", thin);
+    }
+    sb_buf_addf(&b, "]}]}");
+    sb_buf_addf(&want, "]}]}</script>");
+    doc = doc_of("a", b.data);
+    p.docs = &doc;
+    p.ndocs = 1;
+    page = page_of(&p, &err);
+    CHECK(page && strstr(page, want.data));
+    fclose(doc.file);
+    sb_buf_done(&b);
+    sb_buf_done(&want);
+}
+
+// Buckets of several runs are joined up to a width of 1 %.
+static void histograms_of_several_runs_have_wide_buckets(void)
+{
+    static const char run[] =
+        "{\"runs\":[{\"latency\":{\"percentiles\":{},\"histogram\":"
+        "[[0,0,1],[1,1,2],[1000,1003,3],[1004,1007,4],[1008,1010,1],"
+        "[1011,1015,5]]}},{\"latency\":{\"percentiles\":{},\"histogram\":[]}}]"
+        "}";
+    static const char want[] =
+        "{\"runs\":[{\"latency\":{\"percentiles\":{},\"histogram\":"
+        "[[0,0,1],[1,1,2],[1000,1010,8],[1011,1015,5]]}},{\"latency\":{"
+        "\"percentiles\":{},\"histogram\":[]}}]}</script>";
+    struct sb_page_parts p = parts();
+    struct sb_page_doc doc = doc_of("a", run);
+    struct sb_err err = { 0 };
+    const char *page;
+
+    p.docs = &doc;
+    p.ndocs = 1;
+    page = page_of(&p, &err);
+    CHECK(page && strstr(page, run));
+    rewind(doc.file);
+    p.several = true;
+    page = page_of(&p, &err);
+    CHECK(page && strstr(page, want));
+    fclose(doc.file);
+}
+
 // A document that is longer than the buffers, with "<" at every place.
 static void long_document(void)
 {
@@ -300,6 +367,8 @@ CHECK_FILE
     RUN(each_page_has_its_own_nonce);
     RUN(live_page);
     RUN(documents);
+    RUN(histograms_of_operations_are_left_out);
+    RUN(histograms_of_several_runs_have_wide_buckets);
     RUN(long_document);
     RUN(missing_files);
     RUN(cannot_write);

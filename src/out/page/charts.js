@@ -102,6 +102,9 @@ function logSplits(u, axis, min, max) {
     return out;
 }
 
+// How far an error bar may reach, of the highest value.
+const MOST_BAR = 1.6;
+
 class Chart {
     // spec: title, unit, series [{label, look, x, y}], time (on the timeline),
     // height, log (switch for a logarithmic axis), small, marks, note, x (axis
@@ -394,14 +397,22 @@ class Chart {
             if (min === null || max === null)
                 return [0, 1];
             if (this.spec.errors)
-                max = this.shown().reduce((most, one) => (one.high || [])
-                    .reduce((m, v) => v > m ? v : m, most), max);
+                max = this.withErrors(max);
             const low = zero ? Math.min(min, 0) : min;
             if (max === low)
                 return [low, max + (Math.abs(max) || 1)];
             const [, top] = uPlot.rangeNum(low, max, 0.06, true);
             return [low, top];
         } };
+    }
+
+    // The highest value with the repeats and error bars; bars that would leave no
+    // room for the values are longer than drawn.
+    withErrors(max) {
+        const all = f => this.shown().flatMap(one => (one[f] || []).flat())
+            .filter(v => Number.isFinite(v));
+        const values = Math.max(max, ...all("dots"));
+        return Math.min(Math.max(values, ...all("high")), MOST_BAR * values);
     }
 
     // Symbols and labels of lines, marks, error bars.
@@ -416,8 +427,10 @@ class Chart {
         if (this.spec.marks)
             this.letters = paintMarks(u, k, this.head);
         const shown = this.shown();
-        if (this.spec.errors)
+        if (this.spec.errors) {
             paintErrors(u, shown, k);
+            paintDots(u, shown, k);
+        }
         const ends = [];
         shown.forEach((one, i) => {
             const end = this.spread(u, one, i, k);
@@ -558,9 +571,19 @@ const MARK = { lost: ["L", "--bad"], reconnect: ["R", "--c3"],
     beside: ["B", "--c2"], "beside-end": ["b", "--c2"],
     interrupt: ["x", "--c1"], failure: ["!", "--bad"] };
 
-// A vertical line for each mark, with a letter. Marks of a kind that are less
-// than 9 pixels apart share one letter; letters of different kinds are side by
-// side. Returns the letters that were drawn with their positions.
+// The name of a stage if it has room until the next one, otherwise "".
+function stageName(u, m, x, k) {
+    const next = timeline.marks.find(o => o.kind === "stage" && o.time > m.time);
+    const right = u.bbox.left + u.bbox.width;
+    const end = next ? Math.min(u.valToPos(next.time, "x", true), right) : right;
+    return m.kind === "stage" && u.ctx.measureText(m.text).width < end - x - 8 * k
+        ? m.text : "";
+}
+
+// A vertical line for each mark, with a letter, or the name of the stage. Marks of
+// a kind that are less than 9 pixels apart share one letter; letters of different
+// kinds are side by side. Returns the letters that were drawn with their
+// positions.
 function paintMarks(u, k, head) {
     const c = u.ctx;
     const last = new Map(), letters = [];
@@ -588,14 +611,36 @@ function paintMarks(u, k, head) {
         let at = x;
         while (letters.some(l => Math.abs(l.x - at) < 9 * k))
             at += step;
-        letters.push({ letter, x: at });
+        const text = stageName(u, m, x, k) || letter;
+        const half = Math.max(c.measureText(text).width / 2 + k, 5 * k);
+        // A name begins at its line.
+        const middle = text === letter ? at : at + half - 5 * k;
+        letters.push({ letter, x: at, text });
         c.fillStyle = css("--back");
-        c.fillRect(at - 5 * k, u.bbox.top - head * k, 10 * k, 12 * k);
+        c.fillRect(middle - half, u.bbox.top - head * k, 2 * half, 12 * k);
         c.fillStyle = css(name);
-        c.fillText(letter, at, u.bbox.top - (head - 1) * k);
+        c.fillText(text, middle, u.bbox.top - (head - 1) * k);
     }
     c.setLineDash([]);
     return letters;
+}
+
+// The repeats of each point.
+function paintDots(u, shown, k) {
+    const c = u.ctx;
+    c.globalAlpha = 0.45;
+    for (const one of shown) {
+        c.fillStyle = color(one.look);
+        (one.dots || []).forEach((list, i) => list.forEach(v => {
+            if (!Number.isFinite(v))
+                return;
+            c.beginPath();
+            c.arc(u.valToPos(one.x[i], "x", true), u.valToPos(v, "y", true),
+                2 * k, 0, 2 * Math.PI);
+            c.fill();
+        }));
+    }
+    c.globalAlpha = 1;
 }
 
 function paintErrors(u, shown, k) {
@@ -611,16 +656,22 @@ function paintErrors(u, shown, k) {
             // No figure is below 0: a bar that would reach further has no end.
             const least = Math.max(u.scales.y.min, 0);
             const cut = low < least;
+            const long = high > u.scales.y.max;
             const x = u.valToPos(one.x[i], "x", true);
             const a = u.valToPos(cut ? least : low, "y", true);
-            const b = u.valToPos(high, "y", true);
+            const b = u.valToPos(long ? u.scales.y.max : high, "y", true);
             c.beginPath();
             c.moveTo(x, a);
             c.lineTo(x, b);
-            for (const y of cut ? [b] : [a, b]) {
-                c.moveTo(x - 4 * k, y);
-                c.lineTo(x + 4 * k, y);
+            if (!cut) {
+                c.moveTo(x - 4 * k, a);
+                c.lineTo(x + 4 * k, a);
             }
+            // The arms of an arrow, or the end of the bar.
+            const down = long ? 5 * k : 0;
+            c.moveTo(x - 4 * k, b + down);
+            c.lineTo(x, b);
+            c.lineTo(x + 4 * k, b + down);
             c.stroke();
         }
     }

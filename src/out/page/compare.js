@@ -6,6 +6,7 @@
 
 let SIDES = ["A", "B"]; // their names; the look of a side is its index
 const MOST_DIFFERENCES = 30; // rows of the chart
+const MOST_FILES = 4; // that are named
 
 // "+1.23 %"
 function signed(v) {
@@ -57,8 +58,9 @@ function sideBox(look, side, runs) {
     const times = runs.map(r => r.doc.started).filter(Boolean).sort()
         .map(t => t.replace("T", " ").slice(0, 19));
     const box = h("div", null,
-        h("h2", { class: "side" }, sample, ` ${side.name}: ${
-            side.files.join(", ")}`),
+        h("h2", { class: "side" }, sample, ` ${side.name}${
+            page.comparison.ab ? "" : `: ${side.files.length > MOST_FILES
+                ? plural(side.files.length, "file") : side.files.join(", ")}`}`),
         h("p", { class: "facts" }, `${side.test}, ${plural(side.threads,
             "thread")}, ${plural(side.runs, "run")} of ${
             clock(+side.seconds.toPrecision(3))}`),
@@ -290,12 +292,21 @@ function differencesSection(main, c) {
     const text = list => list.length
         ? list.slice(0, 5).map(v => v || "(empty)").join(", ") +
             (list.length > 5 ? `, ${list.length - 5} more` : "") : MISSING;
-    if (c.differences.length)
-        s.append(table("Facts of the runs that are not the same on both sides",
-            [{ text: "name" }, { text: "kind" }, { text: SIDES[0], t: true },
-                { text: SIDES[1], t: true }], c.differences.map(d =>
-                [d.name, KINDS[d.kind] || d.kind, text(d.a), text(d.b)])));
-    else
+    const facts = (title, list) => table(title,
+        [{ text: "name" }, { text: "kind" }, { text: SIDES[0], t: true },
+            { text: SIDES[1], t: true }], list.map(d =>
+            [d.name, KINDS[d.kind] || d.kind, text(d.a), text(d.b)]));
+    // Of another product, nearly all.
+    const single = d => d.kind === "setting" && !(d.a.length && d.b.length);
+    const lone = c.differences.filter(single);
+    if (lone.length < c.differences.length)
+        s.append(facts("Facts of the runs that are not the same on both sides",
+            c.differences.filter(d => !single(d))));
+    if (lone.length)
+        s.append(h("details", null, h("summary", null,
+            `${plural(lone.length, "setting")} that only one server has`),
+        facts("Settings that only one server has", lone)));
+    if (!c.differences.length)
         s.append(h("p", null, "Nothing: program, workload, options, server, " +
             "its settings and the client are the same, as far as the results " +
             "say."));
@@ -320,9 +331,58 @@ function repeatsChart(main, runs) {
                 values: (u, list) => list } } }).figure);
 }
 
+// An effect of the order of the runs that is more than chance: two are looked at.
+const orderEffect = (effect, what) => effect && effect.p < 0.005
+    ? ` ${what}: ${signed(effect.value)}.` : "";
+
+// The pairs of sysbench ab, and what the place can show.
+function pairsSection(main, ab) {
+    const n = ab.differences.length, aa = ab.same.length;
+    const margin = ab.margin / 100, r = ab.resolution;
+    const list = (values, first) => ({
+        x: Float64Array.from(values, (v, i) => i + first),
+        y: Float64Array.from(values, v => 100 * v) });
+    const resolution = r.value === null ? "" : ` With ${ab.planned} pairs, this ` +
+        `place shows differences from ${short(+(100 * (margin + r.value))
+            .toPrecision(2))} % on.`;
+    const chart = new Chart({ id: "pairs-chart", unit: "%", height: 220,
+        title: `Difference of ${ab.figure} in each pair`, points: true,
+        loose: true,
+        series: [{ label: `${ab.b} over ${ab.a}`, look: 0,
+            ...list(ab.differences, 1) },
+        ...aa ? [{ label: `${ab.a} over itself`, look: 1,
+            ...list(ab.same, 1 - aa) }] : []],
+        scale: { range: (u, low, high) => margins([Math.min(low, -ab.margin),
+            Math.max(high, ab.margin)], false, 0.1) },
+        x: { format: v => v > 0 ? `pair ${v}` : `A/A pair ${v + aa}`,
+            scale: { range: () => margins([1 - aa, Math.max(n, 1)], false) },
+            axis: { size: 28, space: 30, incrs: [1, 2, 5, 10, 20, 50, 100],
+                values: (u, xs) => xs.map(x => x > 0 ? x : "") } },
+        paint: u => {
+            const c = u.ctx, at = y => u.valToPos(y, "y", true);
+            c.save();
+            c.fillStyle = faded(css("--ink"), 0.08);
+            c.fillRect(u.bbox.left, at(ab.margin), u.bbox.width,
+                at(-ab.margin) - at(ab.margin));
+            c.restore();
+        },
+        note: "The margin is shaded. The differences between runs of the same " +
+            "side are chance." + resolution +
+            orderEffect(ab.order, "The second run of a pair differs from the " +
+                "first") +
+            orderEffect(ab.carry, `Runs after one of ${ab.b} differ from ` +
+                "others") });
+    section(main, "pairs", "Pairs", h("p", null, `${plural(n, "pair")} of runs ` +
+        `of ${ab.a} and ${ab.b}, ${aa ? `after ${plural(aa, "pair")} of ${ab.a} ` +
+        "alone" : "without A/A pairs"}; chance decided which side came first.`),
+    chart.figure);
+}
+
 function comparisonSections(top, main, c, runs) {
     comparisonHeader(top, c, runs);
     figuresSection(main, c);
+    if (c.ab && c.ab.differences)
+        pairsSection(main, c.ab);
     repeatsChart(main.lastChild, runs);
     workSection(main, c);
     differencesSection(main, c);

@@ -211,6 +211,34 @@ class Run {
 
     get throughput() { return this.rate("run", "", "events"); }
 
+    // The rate of an open loop in the middle of each interval, per second; null: of
+    // a closed loop, or unknown.
+    get target() {
+        const stages = (this.doc.stages || []).filter(s => s.rate);
+        const fixed = (this.doc.search || {}).rate ??
+            Number(this.option("rate") || NaN);
+        if (!this.doc.open_loop || !stages.length && !(fixed > 0))
+            return null;
+        const sec = this.seconds;
+        return this.time.map((t, i) => {
+            const at = t - sec[i] / 2;
+            const s = stages.find(x => at >= x.start && at < x.start + x.seconds);
+            if (!stages.length)
+                return at >= 0 ? fixed : NaN;
+            return s ? s.rate[0] + (s.rate[1] - s.rate[0]) *
+                (at - s.start) / s.seconds : NaN;
+        });
+    }
+
+    // "PostgreSQL 15.8 at 127.0.0.1:5432", without the details of the version.
+    get servers() {
+        return (this.doc.databases || []).map(b => {
+            const name = b.server || b.driver || "";
+            return [(/^\S+ [\d.]*\d/.exec(name) || [name])[0],
+                b.address && `at ${b.address}`].filter(Boolean).join(" ");
+        }).filter(Boolean).join("; ");
+    }
+
     // Names of a group in the order of their columns.
     names(group) {
         return [...new Set(this.columns.filter(c => c.group === group)
@@ -342,10 +370,12 @@ function runsOf(documents) {
     const several = testsOf(runs).length > 1;
     // Of a comparison, the names of the sides say more.
     const compared = runs.some(r => r.side);
+    const differ = new Set(runs.map(r => r.servers)).size > 1;
     const count = new Map();
     for (const x of out) {
         const parts = out.length > 1 && !compared
-            ? telling(x.run, runs).map(n => [n, optionOf(x.run, n)])
+            ? telling(x.run, runs).filter(n => !differ || x.run.doc.swept ||
+                !OF_SERVER.test(n)).map(n => [n, optionOf(x.run, n)])
                 .filter(([, v]) => v !== "").map(([n, v]) => `${n}=${v}`) : [];
         // The name of a file says which workload it is, if there is one in it.
         const test = several && (!x.of ||
@@ -354,12 +384,17 @@ function runsOf(documents) {
             .filter(Boolean).join(" ");
         if (!name)
             name = x.many ? `run ${x.number}` : x.run.doc.test || "run";
+        if (differ && x.run.servers && !compared)
+            name += ` (${x.run.servers})`;
         const n = (count.get(name) || 0) + 1;
         count.set(name, n);
         x.run.name = n > 1 ? `${name} #${n}` : name;
     }
     return out.map(x => x.run);
 }
+
+// Options that say which server it is, and how it is connected.
+const OF_SERVER = /^(db-driver$|(mysql|pgsql|mongodb|sqlite)-)/;
 
 // The workloads of these runs.
 function testsOf(runs) {

@@ -106,9 +106,15 @@ function build() {
             page.comparison, runs);
     else
         header(document.getElementById("top"), runs, run);
-    runsSection(main, runs, run, chosen,
-        i => { page.current = i; build(); scrollTo(0, 0); },
-        list => { page.chosen = list; build(); });
+    const together = !page.comparison && pointsSection(main, runs);
+    const list = () => runsSection(main, runs, run, chosen, i => {
+        page.current = i;
+        build();
+        document.getElementById("detail").scrollIntoView();
+    }, indexes => { page.chosen = indexes; build(); });
+    // The list comes last if the runs were summed up before.
+    if (!together && !page.comparison)
+        list();
     detailSection(main, runs, run);
     answersSection(main, run);
     validitySection(main, run);
@@ -129,6 +135,8 @@ function build() {
     clientSection(main, run);
     metricsSection(main, run);
     configurationSection(main, run);
+    if (together || page.comparison)
+        list();
     navigation(main);
     for (const e of main.querySelectorAll(".wide, nav ul"))
         hintScroll(e);

@@ -81,6 +81,12 @@ function missedVerdicts(run) {
 const EARLY = { signal: "was interrupted", forced: "was ended by force",
     hung: "was ended, because threads did not end by themselves" };
 
+// Whether the run failed, ended early or did not keep a limit.
+function hasEndedBadly(run) {
+    const { failure, reason, status } = run.doc.end || {};
+    return !!(failure || EARLY[reason] || status || run.doc.warmup);
+}
+
 // Returns a sentence about the end of the run if it needs attention, and
 // another one if there are no events.
 function endings(run) {
@@ -121,6 +127,8 @@ function endings(run) {
 // "300/s (open loop)"
 function rateText(run) {
     const found = (run.doc.search || {}).rate, asked = run.option("rate") ?? "";
+    if (!(Number(asked) !== 0) && (run.doc.stages || []).some(s => s.rate))
+        return "rates of the stages (open loop)";
     return `rate ${found ? `${num(found)}/s` : isNumber(asked) ? `${asked}/s`
         : asked} (open loop)`;
 }
@@ -142,7 +150,9 @@ function header(top, runs, run) {
     const title = many ? testsOf(runs).join(", ") : d.test || "sysbench";
     top.replaceChildren(...[
         h("h1", null, many ? `${title}: ${runs.length} runs` : title),
-        h("p", { class: "facts" }, h("b", null, sentence(run))),
+        h("p", { class: "facts" }, h("b", null, many
+            ? [...new Set(runs.map(r => r.servers))].filter(Boolean).join("; ")
+            : sentence(run))),
         many ? null : h("p", { class: "facts" }, factsOf(run)),
         Object.keys(d.labels || {}).length ? h("p", null,
             Object.entries(d.labels).map(([k, v]) =>
@@ -159,7 +169,8 @@ function detailSection(main, runs, run) {
     if (runs.length < 2)
         return;
     section(main, "detail", `In detail: ${run.name}`, liveTable(() => h("div",
-        null, h("p", { class: "facts" }, factsOf(run)),
+        null, h("p", { class: "facts" }, h("b", null, sentence(run))),
+        h("p", { class: "facts" }, factsOf(run)),
         endings(run).map(t => h("p", { class: "end" }, t)), tiles(run))));
 }
 
@@ -200,13 +211,26 @@ function tiles(run) {
     const failed = (run.doc.counters || {}).failed || 0;
     const limits = run.doc.limits || [];
     const bad = limits.filter(x => !x.passed).length;
+    // During a run: what the last interval adds to the figures of the whole.
+    const live = root.dataset.live === "running" && run.drawn > 0;
+    const now = (y, text) => live && Number.isFinite(y.at(-1))
+        ? `now ${text(y.at(-1))}` : "";
+    const queue = run.column("run", "", "queue");
     const p = [50, 95, 99].map(q => {
         const v = run.percentile(q);
-        return tile(`p${q}`, [run.bound(q), ms(v)], v, q === 50 ? what : null);
+        return tile(`p${q}`, [run.bound(q), ms(v)], v, [q === 50 ? what : "",
+            now(run.column("run", "", `p${q}`), ms)].filter(Boolean).join("; "));
     });
+    const target = run.target;
     return h("dl", { class: "tiles", "aria-label": "Main figures" },
-        answerTiles(run), tile("throughput", [num(run.mean), " ", h("small", null, "events/s")],
-            run.mean, `${whole(n)} events`),
+        answerTiles(run),
+        searchTile(run),
+        tile("throughput", [num(run.mean), " ", h("small", null, "events/s")],
+            run.mean, [`${whole(n)} events`, now(run.throughput, num),
+                target && live ? `target ${num(target.at(-1))}` : ""]
+                .filter(Boolean).join("; ")),
+        run.doc.open_loop && live ? tile("queue length", whole(queue.at(-1)),
+            queue.at(-1)) : null,
         p, tile("max", l.count ? ms(l.max / 1e6) : MISSING,
             l.count ? l.max / 1e6 : NaN),
         tile("errors", whole(errors), errors, n + failed
@@ -215,6 +239,17 @@ function tiles(run) {
             ? [h("span", { class: "bad" }, `${bad} not kept`)]
             : [h("span", { class: "good" }, "all kept")], bad,
         `of ${limits.length}`) : null);
+}
+
+// The answer of a search for the rate.
+function searchTile(run) {
+    const f = run.doc.search;
+    if (!f || !f.limit)
+        return null;
+    return tile("highest rate", f.highest === null ? "not found"
+        : [num(f.highest), " ", h("small", null, "events/s")], f.highest ?? NaN,
+    [`keeps ${f.limit}`, f.low === null ? "" : `95 % interval ${num(f.low)} to ${
+        num(f.high)}`].filter(Boolean).join("; "));
 }
 
 function isDoubted(check) {
@@ -349,6 +384,22 @@ function rateSection(main, run) {
             list.map(v => v === null ? "" : short(v)) } } }).figure);
 }
 
+// The runs together: charts over what differs between them, and a table. Returns
+// false if they cannot be compared in this way.
+function pointsSection(main, runs) {
+    if (runs.length < 2)
+        return false;
+    const tests = testsOf(runs), several = tests.length > 1;
+    const s = section(main, "sweep", "Overview");
+    tests.forEach((test, i) => sweepCharts(s,
+        runs.filter(r => (r.doc.test || "sysbench") === test),
+        several ? { suffix: i ? `-${i + 1}` : "", of: `: ${test}` } : {}));
+    if (s.childElementCount > 1)
+        return true;
+    s.remove();
+    return false;
+}
+
 // Table of the runs; choosing one shows its details.
 function runsSection(main, runs, current, chosen, choose, overlay) {
     if (runs.length < 2)
@@ -384,10 +435,6 @@ function runsSection(main, runs, current, chosen, choose, overlay) {
                 { text: "p95", n: true }, { text: "p99", n: true },
                 { text: "max", n: true }, { text: "errors", n: true },
                 { text: "note", t: true }], rows));
-    if (!current.side)
-        testsOf(runs).forEach((test, i) => sweepCharts(main.lastChild,
-            runs.filter(r => (r.doc.test || "sysbench") === test),
-            several ? { suffix: i ? `-${i + 1}` : "", of: `: ${test}` } : {}));
 }
 
 // The look of a run that is drawn: of a comparison, that of its side.
@@ -422,8 +469,10 @@ function timelineSection(main, runs, run, chosen) {
         : [run];
     const looks = r => many ? lookOf(runs, chosen, r) : 0;
     s.append(new Chart({ id: "throughput", title: "Throughput",
-        unit: "events/s", time: true, marks: !many, series: drawn.map(r => line(
-            many ? r.name : "events/s", looks(r), r, x => x.throughput))
+        unit: "events/s", time: true, marks: !many, series: [...drawn.map(r =>
+            line(many ? r.name : "events/s", looks(r), r, x => x.throughput)),
+        ...!many && run.target ? [line("target rate", 4, run, r => r.target)]
+            : []]
     }).figure);
     if (many)
         s.append(overlaid(drawn, looks));
@@ -866,7 +915,13 @@ function errorsSection(main, run) {
 // A small chart for each column of a group.
 function smallCharts(s, run, group) {
     const grid = h("div", { class: "many" });
-    const list = run.columns.filter(c => c.group === group);
+    const all = run.columns.filter(c => c.group === group);
+    // During a run, they may still change.
+    const zero = root.dataset.live === "running" ? [] : all.filter(c => {
+        const y = run.column(group, c.name, c.figure);
+        return y.some(v => v === 0) && !y.some(v => v > 0 || v < 0);
+    });
+    const list = all.filter(c => !zero.includes(c));
     const counter = new Set((run.doc.metrics || [])
         .filter(m => m.kind === "counter").map(m => m.name));
     for (const c of list) {
@@ -883,6 +938,10 @@ function smallCharts(s, run, group) {
                 : r.column(group, c.name, c.figure))] }).figure);
     }
     s.append(grid);
+    if (zero.length)
+        s.append(h("details", { class: "zero" }, h("summary", null,
+            `${plural(zero.length, "counter")} that stayed 0`),
+        h("p", null, zero.map(c => c.name).join(", "))));
 }
 
 function serverSection(main, run) {

@@ -14,13 +14,16 @@ function sweptNames(runs) {
 
 const isNumber = text => text !== "" && Number.isFinite(Number(text));
 
+// The numbers of ports are names of servers.
+const isName = option => /(^|-)port$/.test(option);
+
 // The option of the x axis: as the document says, otherwise threads or the
 // first option with numbers.
 function sweepAxis(runs, names) {
     const axis = runs[0].sweep && runs[0].sweep.axis;
     if (axis && names.includes(axis))
         return axis;
-    const numeric = names.filter(n =>
+    const numeric = names.filter(n => !isName(n) &&
         runs.every(r => isNumber(optionOf(r, n))));
     return numeric.includes("threads") ? "threads"
         : numeric[0] || (runs.every(r => r.doc.swept) ? names[0] : undefined);
@@ -30,7 +33,7 @@ function sweepAxis(runs, names) {
 // side by side.
 function sweepScale(runs, name) {
     const texts = [...new Set(runs.map(r => optionOf(r, name)))];
-    const numeric = texts.every(isNumber);
+    const numeric = !isName(name) && texts.every(isNumber);
     if (numeric)
         texts.sort((a, b) => a - b);
     const at = texts.map((t, i) => numeric ? Number(t) : i);
@@ -85,8 +88,11 @@ function sweepSeries(groups, name, scale, figures) {
         const values = scale.texts.filter(t => g.points.has(t));
         for (const [label, figure, get] of figures) {
             const m = values.map(v => sweepPoint(g, name, v, figure, get));
+            const repeats = v => g.points.get(v).filter(r => r.completed)
+                .map(get);
             series.push({ label: [g.key, label].filter(Boolean).join(" "),
                 look: series.length, group: g,
+                dots: values.map(v => repeats(v).length > 1 ? repeats(v) : []),
                 x: Float64Array.from(values, v => scale.of(v)),
                 y: Float64Array.from(m, e => e.mean), low: m.map(e => e.low),
                 high: m.map(e => e.high), runs: m.map(e => e.n) });
@@ -188,10 +194,13 @@ const MOST_TILES = 4; // groups
 
 // Peak and knee of a group, and the latency there.
 function peakTiles(g, name) {
-    const { peak, knee } = sweepFound(g);
+    const { peak, knee, resolved } = sweepFound(g);
     const { figure, get, peak: top } = MAIN_FIGURES[g.peak];
     const of = g.key ? `, ${g.key}` : "";
     const out = [];
+    if (!peak && resolved === false)
+        out.push(tile(`${top}${of}`, "none", NaN,
+            "no difference between the values was seen"));
     const same_ = peak && knee && peak.value === knee.value;
     for (const [what, at] of same_ ? [[`${top} and knee`, peak]]
         : [[top, peak], ["knee", knee]]) {
@@ -255,22 +264,33 @@ function sweepTiles(runs) {
     const scale = sweepScale(runs, name);
     const list = sweepGroups(runs, name, names).slice(0, MOST_TILES).flatMap(g =>
         g.peak ? peakTiles(g, name) : openTiles(g, name, scale));
-    const failed = runs.filter(r => endings(r).length).length;
+    const count = (test, what) => {
+        const n = runs.filter(test).length;
+        return n ? ` Runs ${what}: ${n} of ${runs.length}.` : "";
+    };
+    const { others } = runs[0].sweep;
+    const percent = share => `${short(Number((100 * share).toPrecision(2)))} %`;
     const text = names.map(n => `${n}=${[...new Set(runs.map(r =>
         optionOf(r, n)))].join(",")}`).join("; ");
-    return [h("p", { class: "facts" }, `Swept: ${text}.${failed
-        ? ` Runs that ended early or missed a limit: ${failed}.` : ""}${
+    return [h("p", { class: "facts" }, `Swept: ${text}.${
+        count(hasEndedBadly, "that ended early or missed a limit")}${
+        count(r => isDoubted(r.doc.validity || {}), "whose figures are doubtful")}${
+        others
+        ? ` Other processes, with a server on this machine, used ${
+            percent(others.mean)} of its processor time (${
+            percent(others.low)} to ${percent(others.high)} per run).` : ""}${
         workersSentence(runs, names)}`),
     list.length ? h("dl", { class: "tiles", "aria-label":
         "Main figures of the sweep" }, list) : null];
 }
 
 function sweepSentence(group, name, main) {
-    const { peak, knee } = marksOf(group, main);
+    const { peak, knee, resolved } = marksOf(group, main);
     const words = MAIN_FIGURES[main];
-    if (!peak || !knee)
-        return "";
     const of = group.key ? ` of ${group.key}` : "";
+    if (!peak || !knee)
+        return resolved === false ? `No ${words.peak}${of} can be named: ` +
+            "no difference between the values was seen." : "";
     const span = (x, text) => peak.estimated || x.low === x.high ? ""
         : ` (${text} ${x.low} to ${x.high})`;
     return `${words.sentence}${of}: ${name}=${peak.value}${
@@ -346,6 +366,38 @@ function distributions(runs) {
     return [...found.values()].reverse().slice(0, 4);
 }
 
+// Each combination of values: means of its repeats with their error margins.
+function pointsTable(runs, groups, name, names, scale) {
+    const several = new Set(runs.map(r => r.of)).size > 1;
+    const percent_ = f => {
+        const half = Math.max(f.high - f.mean, f.mean - f.low) / f.mean;
+        return value(half, Number.isFinite(half) ? `${(100 * half).toFixed(1)} %`
+            : MISSING);
+    };
+    const rows = groups.flatMap(g => scale.texts.filter(t => g.points.has(t))
+        .map(t => {
+            const list = g.points.get(t);
+            const f = (figure, get) => sweepPoint(g, name, t, figure, get);
+            const rate = f("throughput", r => r.mean);
+            const [p50, p95, p99] = [50, 95, 99].map(p =>
+                f(`p${p}`, r => r.percentile(p)));
+            const errors = list.reduce((sum, r) => sum + r.errors, 0);
+            const time = m => value(m.mean, ms(m.mean));
+            return [...several ? [list[0].of] : [],
+                ...names.map(n => n === name ? t : g.options[n]),
+                value(rate.n, whole(rate.n)), value(rate.mean, num(rate.mean)),
+                percent_(rate), time(p50), time(p95), percent_(p95), time(p99),
+                value(errors, whole(errors))];
+        }));
+    return table("Means of the repeats with half of their 95 % confidence " +
+        "intervals", [...several ? [{ text: "file" }] : [],
+        ...names.map(n => ({ text: n })), { text: "runs", n: true },
+        { text: "events/s", n: true }, { text: "\u00b1", n: true },
+        { text: "p50", n: true }, { text: "p95", n: true },
+        { text: "\u00b1", n: true }, { text: "p99", n: true },
+        { text: "errors", n: true }], rows, 50);
+}
+
 // more: {suffix of the ids, of: behind the titles}.
 function sweepCharts(main, runs, more = {}) {
     const names = sweptNames(runs);
@@ -368,7 +420,7 @@ function sweepCharts(main, runs, more = {}) {
         const marked = !open && id === first;
         const c = new Chart({ id: id + (more.suffix || ""), unit, series,
             title: `${title} over ${name}${more.of || ""}`,
-            points: true, errors: true,
+            points: true, errors: true, loose: !scale.numeric,
             found: open ? [] : groups.map(g => marksOf(g, peak)),
             summary: () => series.map(s => {
                 let best = 0;
@@ -380,8 +432,10 @@ function sweepCharts(main, runs, more = {}) {
                     `${name}=${scale.text(s.x[best])}.`;
             }).join(" "),
             note: [id === first ? found.join(" ") : "",
-                repeats ? "A point is the mean of the repeats." : "",
-                bars ? "Bars are 95 % confidence intervals." : ""]
+                repeats ? "A symbol is the mean of the repeats, which are dots."
+                    : "",
+                bars ? "Bars are 95 % confidence intervals; an arrow: it is " +
+                    "longer than drawn." : ""]
                 .filter(Boolean).join(" "),
             paint: (u, chart_) => {
                 chart_.foundLabels = marked || !open && groups.length === 1
@@ -397,6 +451,11 @@ function sweepCharts(main, runs, more = {}) {
                     values: (u, list) => list.map(v => v === null ? ""
                         : scale.numeric ? short(v) : scale.text(v)) } } });
         main.append(c.figure);
+        if (!main.querySelector(`#points${more.suffix || ""}`)) {
+            const t = pointsTable(runs, groups, name, names, scale);
+            t.id = `points${more.suffix || ""}`;
+            main.append(t);
+        }
     };
     const throughput = () => chart("Throughput", "events/s", "sweep-throughput",
         [["events/s", "throughput", r => r.mean]]);
