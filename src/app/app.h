@@ -69,10 +69,14 @@ struct sb_app_setup {
     // The swept options, and their values as they may be shown.
     struct sb_fact value[SB_SWEEP_OPTIONS_MAX], shown[SB_SWEEP_OPTIONS_MAX];
     unsigned nvalues, nshown;
-    const struct sb_buf *given;      // the user's settings; NULL: a->settings
-    unsigned round;                  // from 1; 0: not part of a sweep
-    unsigned place, places;          // the run is number `place` of `places`
-    unsigned following;              // number of runs to be measured after it
+    const struct sb_buf *given; // the user's settings; NULL: a->settings
+    unsigned round;             // from 1; 0: not part of a sweep
+    unsigned place, places;     // the run is number `place` of `places`
+    unsigned following;         // number of runs to be measured after it
+    // When the sweep is estimated to end, CLOCK_MONOTONIC in ns; 0: unknown. As
+    // the time from now in the process that gives it.
+    uint64_t ends;
+    int notices;                     // for sb_log_share(); -1: none
     bool kept[SB_REPORTERS_MAX + 1]; // by report: the user chose its name
     char *started; // a file to create at the start; "" for none
     char *script;  // from the standard input of the sweep, or NULL

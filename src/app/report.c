@@ -63,11 +63,19 @@ bool sb__app_has_progress(const struct sb_app *a)
 // Shows a line of progress, with the number of the run in its sweep.
 static void print_progress(const struct sb_app *a, const char *line)
 {
-    assert(a->setup.place <= a->setup.places); // 0 without a sweep
-    if (a->setup.places)
-        sb_log_progress("run %u/%u, %s", a->setup.place, a->setup.places, line);
-    else
+    const struct sb_app_setup *s = &a->setup;
+    double left = NAN;
+    char all[240];
+
+    assert(s->place <= s->places); // 0 without a sweep
+    if (!s->places) {
         sb_log_progress("%s", line);
+        return;
+    }
+    if (s->ends)
+        left = ((double)s->ends - (double)sb_clock_monotonic()) / 1e9;
+    sb_progress_run(all, sizeof(all), s->place, s->places, left, line);
+    sb_log_progress("%s", all);
 }
 
 // The search for the rate: --rate=80%, --rate=max -----------------------------

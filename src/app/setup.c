@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "app/app.h"
+#include "base/log.h"
 #include "base/wire.h"
+#include "kit/clock.h"
 
 extern char **environ;
 
@@ -143,6 +145,8 @@ void sb_app_setup_put(
     sb_wire_put(b, s->place);
     sb_wire_put(b, s->places);
     sb_wire_put(b, s->following);
+    sb_wire_put(b, s->ends);
+    sb_wire_put(b, (uint64_t)(s->notices + 1));
     sb_wire_put_bytes(b, s->kept, sizeof(s->kept));
     sb_wire_put_text(b, s->started);
     sb_wire_put(b, s->script != NULL);
@@ -206,6 +210,9 @@ static void take_sweep(struct sb_app_setup *s, struct sb_wire *w)
     s->place = (unsigned)sb_wire_get(w);
     s->places = (unsigned)sb_wire_get(w);
     s->following = (unsigned)sb_wire_get(w);
+    s->ends = sb_wire_get(w);
+    s->ends += s->ends ? sb_clock_monotonic() : 0;
+    s->notices = (int)sb_wire_get(w) - 1;
     const char *kept = sb_wire_get_bytes(w, &len);
     w->bad |= len != sizeof(s->kept);
     if (!w->bad)
@@ -294,6 +301,10 @@ int sb_app_setup_take(struct sb_app *a, struct sb_wire *w, struct sb_err *err)
     }
     if (w->bad || s->role > SB_SETUP_OF_RERUN)
         return invalid(err);
+    if (s->role == SB_SETUP_OF_RUN && s->notices >= 0) {
+        fcntl(s->notices, F_SETFD, FD_CLOEXEC);
+        sb_log_share(s->notices);
+    }
     a->argc = (int)argc;
     a->argv = s->argv;
     return 0;

@@ -2,6 +2,9 @@
 //
 // --sweep and --repeat: the course of a sweep, whose runs are carried out one
 // after the other, each in a process of its own. docs/internals/sweep.md
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // memfd_create()
+#endif
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -20,6 +24,7 @@
 #include "base/escape.h"
 #include "base/log.h"
 #include "kit/clock.h"
+#include "kit/units.h"
 #include "out/progress.h"
 #include "results/sides.h"
 #include "results/sweep_figures.h"
@@ -41,10 +46,10 @@ struct children {
 struct child {
     const char *path;
     char *const *argv;
-    int input;  // its standard input
-    int keep;   // a descriptor that it inherits; -1: none
-    bool group; // signals go to the processes that it has started, too
-    bool quiet; // stdout is /dev/null
+    int input;   // its standard input
+    int keep[2]; // descriptors that it inherits; -1: none
+    bool group;  // signals go to the processes that it has started, too
+    bool quiet;  // stdout is /dev/null
     // The process is ended `limit` ns after its start, and `late` is set; with
     // `started`, only if this file does not exist then. 0: no limit.
     const char *started;
@@ -143,8 +148,10 @@ static void become_child(
     dup2(child->input, STDIN_FILENO);
     if (null >= 0)
         dup2(null, STDOUT_FILENO);
-    if (child->keep >= 0)
-        fcntl(child->keep, F_SETFD, 0);
+    for (int i = 0; i < 2; i++) {
+        if (child->keep[i] >= 0)
+            fcntl(child->keep[i], F_SETFD, 0);
+    }
     execv(child->path, child->argv);
     dprintf(STDERR_FILENO, "FATAL: cannot execute %s: %s\n", child->path,
         strerror(errno));
@@ -273,6 +280,10 @@ struct sb_app_sweep {
     size_t script_len;
     bool text;     // the whole report of each run was asked for
     bool executed; // at least one run, now
+    int notices;   // a file, see sb_log_share(); -1: none
+    uint64_t took; // ns, by the runs of this attempt with all that belongs to
+                   // them
+    unsigned ntook;
     // The outcome of each run: see sb_sweep_state_read(). A run that failed in
     // an earlier attempt is open until it is executed again.
     enum sb_sweep_outcome outcome[SB_SWEEP_RUNS_MAX];
@@ -535,6 +546,24 @@ static void name_of_run(
     sb_escape_line(out, size, text);
 }
 
+// How long a run takes, ns: as long as the others, or as the options say; 0:
+// unknown.
+static uint64_t length_of_run(const struct sb_app *a)
+{
+    const struct sb_app_sweep *s = a->sweep;
+    const struct sb_run_opts *o = &a->run;
+    bool given = o->time > 0 && o->events == 0 && o->stages_text[0] == '\0';
+
+    if (s->ntook)
+        return s->took / s->ntook;
+    for (unsigned i = 0; i < s->plan.noptions && given; i++)
+        given = strcmp(s->plan.option[i].name, "time") != 0 &&
+                strcmp(s->plan.option[i].name, "events") != 0;
+    if (!given)
+        return 0;
+    return (uint64_t)(o->time + o->warmup_time + a->sweep_opts.pause);
+}
+
 // Lines -----------------------------------------------------------------------
 
 static void print_sides(const struct sb_app *a, const char *test)
@@ -558,7 +587,8 @@ static void print_sides(const struct sb_app *a, const char *test)
 static void print_plan(const struct sb_app *a)
 {
     const struct sb_sweep_plan *p = &a->sweep->plan;
-    char test[1024];
+    uint64_t length = length_of_run(a) * p->nruns;
+    char test[1024], time[32];
 
     if (sb__app_quiet(a))
         return;
@@ -572,6 +602,10 @@ static void print_plan(const struct sb_app *a)
         printf(" (%u combination%s, %u rounds%s)", p->npoints,
             p->npoints == 1 ? "" : "s", p->rounds,
             p->random ? ", random order" : "");
+    sb_units_format_duration(
+        (int64_t)(length - length % SB_SECOND), time, sizeof(time));
+    if (length >= SB_SECOND)
+        printf(", at least %s", time);
     printf("\n\n");
     fflush(stdout);
 }
@@ -731,7 +765,7 @@ static int write_results(struct sb_app *a, char **path, struct sb_err *err)
         printf("%s", sb__app_quiet(a) ? "" : "\n");
     } else if (!sb__app_quiet(a) && s->figures.npoints) {
         printf("\n");
-        sb_sweep_figures_print(&s->figures, stdout);
+        sb_sweep_figures_print(&s->figures, true, stdout);
     } else if (sb_sweep_figures_doubt(&s->figures, doubt, sizeof(doubt))) {
         sb_log(SB_LOG_WARNING, "validity: %s", doubt);
     }
@@ -863,7 +897,7 @@ static int execute_setup(struct sb_app *a, struct sb_app_setup *setup,
     struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
-    struct child child = { .keep = s->state.lock,
+    struct child child = { .keep = { s->state.lock, setup->notices },
         .quiet = quiet,
         .started = started,
         .limit = started ? a->sweep_opts.launch_timeout : 0 };
@@ -905,6 +939,9 @@ static int execute(struct sb_app *a, unsigned run, const char *command,
     char started[4200];
 
     setup.following = following(s, setup.place);
+    setup.ends = length_of_run(a) * (setup.following + 1);
+    // A launcher may not pass the file on. Whole reports are complete.
+    setup.notices = *a->sweep_opts.launch || s->text ? -1 : s->notices;
     setup.nvalues = sb_sweep_raw_values(p, run, setup.value);
     sb_sweep_values(p, run, setup.shown);
     if (s->ab)
@@ -953,7 +990,7 @@ static int execute_switch(
     struct child child = { .path = "/bin/sh",
         .argv = argv,
         .input = open("/dev/null", O_RDONLY | O_CLOEXEC),
-        .keep = -1,
+        .keep = { -1, -1 },
         .group = true,
         .limit = SWITCH_NS };
 
@@ -1066,10 +1103,18 @@ static int measure(
 {
     struct sb_app_sweep *s = a->sweep;
 
+    uint64_t began = sb_clock_monotonic();
+
     if (s->executed)
         pause_before(a, run);
     s->executed = true;
-    return children_seen(&s->children) ? 0 : execute_run(a, run, status, err);
+    if (children_seen(&s->children))
+        return 0;
+    int rc = execute_run(a, run, status, err);
+
+    s->took += sb_clock_monotonic() - began;
+    s->ntook++;
+    return rc;
 }
 
 // Sets `after` of a run whose outcome is known. failed: in this attempt.
@@ -1352,6 +1397,13 @@ static int perform_sweep(struct sb_app *a, int *status, struct sb_err *err)
     rc = execute_runs(a, err);
     int written = print_and_write(a, rc ? &later : err);
 
+    unsigned long hidden = sb_log_hidden(s->notices);
+
+    if (hidden)
+        sb_log(SB_LOG_NOTICE,
+            "%lu notice%s of later runs %s not shown, because earlier runs had "
+            "the same",
+            hidden, hidden == 1 ? "" : "s", hidden == 1 ? "was" : "were");
     // The last lines may have caused SIGPIPE.
     children_seen(&s->children);
     *status = exit_status(s);
@@ -1425,6 +1477,7 @@ static enum sb_sweep_role without_owned(
 static enum sb_sweep_role check(struct sb_app *a, int *status)
 {
     struct sb_app_setup setup = { .role = SB_SETUP_OF_CHECK,
+        .notices = -1,
         .command = (char *)a->command,
         .report = (char *)"" };
     struct sb_app_sweep *s = a->sweep;
@@ -1526,6 +1579,7 @@ static int make_plan(struct sb_app *a)
     if (!s)
         return SB_ENOMEM;
     a->sweep = s;
+    s->notices = memfd_create("sysbench-notices", MFD_CLOEXEC);
     s->text = text_given(a);
     s->plan_rc = a->ab ? plan_sides(a, &s->plan_err)
                        : sb_sweep_plan_init(&s->plan, &a->sweep_opts, a->opts,
@@ -1610,6 +1664,8 @@ void sb_app_sweep_done(struct sb_app *a)
     free(a->sweep->ab);
     sb_sweep_plan_done(&a->sweep->plan);
     sb_sweep_figures_done(&a->sweep->figures);
+    if (a->sweep->notices >= 0)
+        close(a->sweep->notices);
     free(a->sweep);
     a->sweep = NULL;
 }

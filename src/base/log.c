@@ -7,13 +7,16 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <stdint.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "kit/hash.h"
 
 #define MESSAGE_MAX  4096
 #define PROGRESS_MAX 512
+#define KNOWN_MAX    256
 
 // One per process, because stderr is: two loggers could not collapse repeated
 // messages or erase each other's progress line. `lock` protects everything
@@ -21,10 +24,15 @@
 static struct {
     _Atomic int level;
     pthread_mutex_t lock;
-    char last[MESSAGE_MAX]; // the last message with its prefix
-    unsigned repeats;       // how often it was repeated
-    bool progress;          // the terminal shows a progress line
-} logger = { .level = SB_LOG_NOTICE, .lock = PTHREAD_MUTEX_INITIALIZER };
+    char last[MESSAGE_MAX];    // the last message with its prefix
+    unsigned repeats;          // how often it was repeated
+    bool progress;             // the terminal shows a progress line
+    int shared;                // a file, see sb_log_share(); -1: none
+    uint64_t known[KNOWN_MAX]; // hashes of what earlier processes have shown
+    unsigned nknown;
+} logger = {
+    .level = SB_LOG_NOTICE, .lock = PTHREAD_MUTEX_INITIALIZER, .shared = -1
+};
 
 void sb_log_set_level(int level)
 {
@@ -68,12 +76,49 @@ static void flush_repeats(void)
     logger.repeats = 0;
 }
 
-static void emit(const char *text, bool each)
+// Messages that differ in numbers are the same.
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = SB_HASH_START;
+
+    for (; *text; text++) {
+        if (!strchr("0123456789.", *text))
+            hash = sb_hash_byte(hash, (unsigned char)*text);
+    }
+    return hash;
+}
+
+// Whether an earlier process has shown the message; otherwise, later ones will
+// know it. The file has the number of hidden messages, then the hashes.
+static bool is_known(uint64_t hash)
+{
+    off_t end = lseek(logger.shared, 0, SEEK_END);
+    uint64_t hidden = 0;
+    bool known = false;
+
+    for (unsigned i = 0; i < logger.nknown && !known; i++)
+        known = logger.known[i] == hash;
+    if (known)
+        hidden = sb_log_hidden(logger.shared) + 1;
+    // If this fails, a later process shows the message again.
+    if (known || end == 0)
+        (void)!pwrite(logger.shared, &hidden, sizeof(hidden), 0);
+    if (!known && end <= (off_t)sizeof(logger.known))
+        (void)!pwrite(logger.shared, &hash, sizeof(hash),
+            end ? end : (off_t)sizeof(hidden));
+    return known;
+}
+
+static void emit(int level, const char *text, bool each)
 {
     if (!each && text[0] && strcmp(text, logger.last) == 0) {
         logger.repeats++;
         return;
     }
+    if (!each && logger.shared >= 0 &&
+        (level == SB_LOG_WARNING || level == SB_LOG_NOTICE) &&
+        is_known(hash_of(text)))
+        return;
     flush_repeats();
     wipe_progress();
     fprintf(stderr, "%s\n", text);
@@ -108,7 +153,7 @@ static void log_args(int level, bool each, const char *fmt, va_list ap)
     if (len && text[len - 1] == '\n')
         text[len - 1] = '\0';
     pthread_mutex_lock(&logger.lock);
-    emit(text, each);
+    emit(level, text, each);
     pthread_mutex_unlock(&logger.lock);
 }
 
@@ -132,6 +177,32 @@ void sb_log_each(int level, const char *fmt, ...)
     va_start(ap, fmt);
     log_args(level, true, fmt, ap);
     va_end(ap);
+}
+
+void sb_log_share(int fd)
+{
+    ssize_t n = pread(
+        fd, logger.known, sizeof(logger.known), sizeof(*logger.known));
+
+    logger.nknown = n > 0 ? (unsigned)((size_t)n / sizeof(*logger.known)) : 0;
+    logger.shared = fd;
+}
+
+bool sb_log_is_known(const char *key)
+{
+    pthread_mutex_lock(&logger.lock);
+    bool known = logger.shared >= 0 && is_known(sb_hash_text(key));
+    pthread_mutex_unlock(&logger.lock);
+    return known;
+}
+
+unsigned long sb_log_hidden(int fd)
+{
+    uint64_t hidden = 0;
+
+    return pread(fd, &hidden, sizeof(hidden), 0) == (ssize_t)sizeof(hidden)
+               ? (unsigned long)hidden
+               : 0;
 }
 
 void sb_log_flush(void)

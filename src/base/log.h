@@ -7,6 +7,8 @@
 #ifndef SB_LOG_H
 #define SB_LOG_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 enum sb_log_level {
@@ -30,6 +32,18 @@ void sb_log(int level, const char *fmt, ...) SB_PRINTF(2, 3);
 void sb_log_each(int level, const char *fmt, ...) SB_PRINTF(2, 3);
 // Writes a pending "repeated" line. Call before exiting.
 void sb_log_flush(void);
+
+// Shares what is shown with the processes that had this file before, one after
+// the other: warnings and notices that one of them has shown, with other
+// numbers, are counted and not shown. The file must be empty for the first
+// process, and stays open. Before other threads log.
+void sb_log_share(int fd);
+// Whether an earlier process has shown what `key` stands for, which is not
+// logged. The caller does not show it then, and it is counted. Without
+// sb_log_share() always false.
+bool sb_log_is_known(const char *key);
+// Returns how many messages were not shown by the processes with this file.
+unsigned long sb_log_hidden(int fd);
 
 // Shows a progress line on stderr if it is a terminal; otherwise does nothing.
 // Each call replaces the line. The next message or sb_log_progress_done()

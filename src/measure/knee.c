@@ -1,11 +1,102 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "measure/knee.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/err.h"
 
 #define SHARE 0.95
+
+static bool counts(const struct sb_mean *run)
+{
+    return isfinite(run->value) && run->value > 0;
+}
+
+static bool is_complete(const struct sb_load *load)
+{
+    for (size_t i = 0; i < load->n; i++) {
+        if (!counts(&load->run[i]))
+            return false;
+    }
+    return load->n > 0;
+}
+
+static double mean_log(const struct sb_load *load)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < load->n; i++)
+        sum += log(load->run[i].value);
+    return sum / (double)load->n;
+}
+
+// What the throughput of a round is multiplied by, from the loads that have all
+// rounds.
+static double effect(const struct sb_load *load, size_t n, size_t round)
+{
+    double sum = 0;
+    size_t complete = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (is_complete(&load[i])) {
+            sum += log(load[i].run[round].value) - mean_log(&load[i]);
+            complete++;
+        }
+    }
+    return exp(sum / (double)complete);
+}
+
+// The effects take a part of the deviations of the runs with them, which is
+// 1 / n of their variance if all n loads deviate alike.
+static void restore_deviation(struct sb_mean *run, size_t rounds, size_t n)
+{
+    double mean = 0, values = 0, share = sqrt((double)n / ((double)n - 1));
+
+    for (size_t k = 0; k < rounds; k++) {
+        if (counts(&run[k])) {
+            mean += run[k].value;
+            values++;
+        }
+    }
+    mean /= values;
+    for (size_t k = 0; k < rounds; k++)
+        run[k].value = mean + (run[k].value - mean) * share;
+}
+
+// Writes the loads without the effects of the rounds to `out`, whose runs are
+// in `run`. Returns the number of loads that have all rounds; with less than
+// two, nothing is changed.
+static size_t without_rounds(const struct sb_load *load, size_t n,
+    struct sb_load *out, struct sb_mean *run)
+{
+    size_t rounds = load[0].n, complete = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        assert(load[i].n == rounds);
+        complete += is_complete(&load[i]);
+        out[i] = load[i];
+    }
+    if (complete < 2 || rounds < 2)
+        return 0;
+    for (size_t k = 0; k < rounds; k++) {
+        double by = effect(load, n, k);
+
+        for (size_t i = 0; i < n; i++) {
+            struct sb_mean *to = &run[i * rounds + k];
+
+            *to = load[i].run[k];
+            to->value /= by;
+            to->error /= by;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        restore_deviation(&run[i * rounds], rounds, complete);
+        out[i].run = &run[i * rounds];
+    }
+    return complete;
+}
 
 static double throughput(const struct sb_load *load)
 {
@@ -90,15 +181,24 @@ static bool is_estimated(
     return false;
 }
 
-int sb_knee(const struct sb_load *load, size_t n, const struct sb_knee_opts *o,
-    struct sb_compare *to_peak, struct sb_knee *k)
+static bool is_resolved(const struct sb_compare *to_peak, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (to_peak[i].verdict == SB_VERDICT_LOWER)
+            return true;
+    }
+    return false;
+}
+
+static int compare_loads(const struct sb_load *load, size_t n,
+    const struct sb_knee_opts *o, bool paired, struct sb_compare *to_peak,
+    struct sb_knee *k)
 {
     struct sb_compare_opts compare = { o->confidence, 0, o->run_deviation,
-        false };
+        paired };
     size_t last = n;
     int rc;
 
-    *k = (struct sb_knee){ 0 };
     k->peak = find_peak(load, n);
     if (k->peak == n)
         return SB_ENOTFOUND;
@@ -113,6 +213,34 @@ int sb_knee(const struct sb_load *load, size_t n, const struct sb_knee_opts *o,
     while (last > 0 && !(to_peak[last - 1].b.value > 0))
         last--;
     k->estimated = is_estimated(to_peak, n, k->peak);
+    k->resolved = is_resolved(to_peak, n);
     k->still_rising = !k->estimated && n > 1 && k->first_like_peak + 1 == last;
     return 0;
+}
+
+int sb_knee(const struct sb_load *load, size_t n, const struct sb_knee_opts *o,
+    struct sb_compare *to_peak, struct sb_knee *k)
+{
+    struct sb_load *loads = NULL;
+    struct sb_mean *runs = NULL;
+    size_t complete = 0;
+    int rc;
+
+    *k = (struct sb_knee){ 0 };
+    if (o->rounds && n > 0) {
+        loads = calloc(n, sizeof(*loads));
+        runs = calloc(n * load[0].n + 1, sizeof(*runs));
+        if (!loads || !runs) {
+            free(loads);
+            free(runs);
+            return SB_ENOMEM;
+        }
+        complete = without_rounds(load, n, loads, runs);
+    }
+    // The deviations of two loads from their rounds are the same.
+    rc = compare_loads(
+        complete > 2 ? loads : load, n, o, complete == 2, to_peak, k);
+    free(loads);
+    free(runs);
+    return rc;
 }

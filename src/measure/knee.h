@@ -14,7 +14,7 @@
 // The runs at one load.
 struct sb_load {
     double load;
-    const struct sb_mean *run; // throughput of each repeat
+    const struct sb_mean *run; // throughput of each repeat; NaN: none
     size_t n;
 };
 
@@ -22,6 +22,8 @@ struct sb_knee_opts {
     double confidence;    // 0: 0.95
     double share;         // the knee reaches this share of the peak; 0: 0.95
     double run_deviation; // see sb_compare_opts
+    bool rounds; // run i of all loads is of the same round: what changed from
+                 // round to round cancels out. All have the same n
 };
 
 // Indexes of loads. Only valid if sb_knee() returned 0.
@@ -37,6 +39,8 @@ struct sb_knee {
                        // interval does. At most the peak
     bool estimated;    // a load has no interval: only estimates compare it with
                        // the peak
+    bool resolved;     // a load is lower than the peak. Otherwise all loads may
+                       // be equal, and peak and knee say nothing
     bool still_rising; // not estimated, the peak is at the highest load, and
                        // all others are lower: higher loads may reach more
 };
@@ -45,8 +49,9 @@ struct sb_knee {
 // room for n comparisons: to_peak[i] compares the peak (A) with load i (B), and
 // its p values are corrected for their number by sb_compare_holm(). The entry
 // of the peak itself has no p. A load without an interval is judged by its
-// estimate. Loads without a throughput above 0 do not count. Returns 0,
-// SB_ENOTFOUND if no load counts, or SB_ENOMEM.
+// estimate. With rounds, their values are those without the rounds. Loads
+// without a throughput above 0 do not count. Returns 0, SB_ENOTFOUND if no load
+// counts, or SB_ENOMEM.
 int sb_knee(const struct sb_load *load, size_t n, const struct sb_knee_opts *o,
     struct sb_compare *to_peak, struct sb_knee *k);
 

@@ -95,6 +95,23 @@ void sb_progress_search(char *out, size_t size, const struct sb_searching *now)
     sb_buf_done(&b);
 }
 
+void sb_progress_run(char *out, size_t size, unsigned place, unsigned places,
+    double left, const char *line)
+{
+    struct sb_buf b;
+
+    sb_buf_init(&b, size - 1);
+    sb_buf_addf(&b, "run %u/%u", place, places);
+    if (isfinite(left)) {
+        sb_buf_adds(&b, " (last ends in ");
+        add_clock(&b, left);
+        sb_buf_adds(&b, ")");
+    }
+    sb_buf_addf(&b, ", %s", line);
+    snprintf(out, size, "%s", b.data ? b.data : "");
+    sb_buf_done(&b);
+}
+
 void sb_progress_pause(
     char *out, size_t size, unsigned place, unsigned places, double seconds)
 {

@@ -23,6 +23,10 @@ void sb_progress_text(char *out, size_t size, const struct sb_report *r,
     const struct sb_progress_plan *plan, uint64_t done);
 // The same before the measured part of a run that finds its rate.
 void sb_progress_search(char *out, size_t size, const struct sb_searching *now);
+// Writes `line`, one of the others, for run `place` of `places` of a sweep that
+// is estimated to end in `left` seconds; NAN: unknown.
+void sb_progress_run(char *out, size_t size, unsigned place, unsigned places,
+    double left, const char *line);
 // The same between two runs of a sweep: run `place` of `places`, counted from
 // 1, begins in `seconds`.
 void sb_progress_pause(

@@ -785,12 +785,26 @@ static void error_row(const struct sb_text *t, const struct sb_snap_code *c)
         cut ? "..." : "");
 }
 
+// Whether earlier runs of a sweep have shown these codes.
+static bool errors_are_known(const struct sb_snap *s)
+{
+    char key[100];
+    bool all = true;
+
+    for (unsigned i = 0; i < s->ncodes; i++) {
+        snprintf(key, sizeof(key), "error %s %d %s", s->code[i].driver,
+            s->code[i].native, s->code[i].state);
+        all = sb_log_is_known(key) && all;
+    }
+    return all;
+}
+
 // Prints the error codes to t->err. Prints nothing if there are none.
 static void text_errors(const struct sb_text *t, const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
 
-    if (!s->code || s->ncodes == 0)
+    if (!s->code || s->ncodes == 0 || errors_are_known(s))
         return;
     fprintf(t->err, "Errors by code:\n    %-10s %8s %-6s %10s %12s  %s\n",
         "driver", "code", "state", "count", "first seen", "sample");

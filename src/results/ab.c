@@ -55,6 +55,15 @@ static const struct sb_opt ab_options[] = {
         .flags = SB_OPT_YIELDS,
         .help = "of sysbench ab, percentage: smaller differences do not "
                 "matter" },
+    { .name = "confidence",
+        .type = SB_OPT_DOUBLE,
+        .offset = AT(confidence),
+        .def = "95",
+        .min = 80,
+        .max = 99.9,
+        .flags = SB_OPT_YIELDS,
+        .help = "of sysbench ab, confidence of the answer and its interval, "
+                "percent" },
     { .name = "switch",
         .type = SB_OPT_STRING,
         .offset = AT(switch_to),
@@ -237,7 +246,7 @@ int sb_ab_init(struct sb_ab *ab, const struct sb_ab_opts *o, unsigned planned,
     const struct sb_ab_side side[2])
 {
     *ab = (struct sb_ab){ .name = { side[0].name, side[1].name },
-        .o = { 0.95, o->margin / 100, planned },
+        .o = { o->confidence / 100, o->margin / 100, planned },
         .most = (unsigned)o->pairs,
         .resolution = { NAN, NAN, NAN } };
     sb_pairs_judge(ab->pair, 0, &ab->o, NULL, &ab->answer);
@@ -420,6 +429,19 @@ static json_t *effect_json(const struct sb_pairs_effect *e)
         sb_json_number(e->p));
 }
 
+// The differences of the pairs, and those of the A/A pairs.
+static json_t *differences_json(const struct sb_ab *ab, bool same)
+{
+    json_t *list = json_array();
+    unsigned n = same ? ab->nsame : ab->n;
+
+    for (unsigned i = 0; i < n; i++)
+        json_array_append_new(list,
+            sb_json_number(
+                same ? expm1(ab->same[i]) : ab->pair[i].b / ab->pair[i].a - 1));
+    return list;
+}
+
 json_t *sb_ab_json(const struct sb_ab *ab)
 {
     static const char *const verdicts[] = { "unknown", "higher", "lower",
@@ -429,7 +451,7 @@ json_t *sb_ab_json(const struct sb_ab *ab)
 
     return json_pack(
         "{s:o,s:o,s:i,s:i,s:i,s:f,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:o,s:o,"
-        "s:o}}",
+        "s:o},s:o,s:o}",
         "a", sb_json_text(ab->name[0]), "b", sb_json_text(ab->name[1]),
         "planned", (int)ab->o.planned, "pairs", (int)ab->n, "aa",
         (int)ab->nsame, "margin", 100 * ab->o.margin, "figure",
@@ -439,5 +461,43 @@ json_t *sb_ab_json(const struct sb_ab *ab)
         "deviation", sb_json_number(a->deviation), "order",
         effect_json(&a->order), "carry", effect_json(&a->carry), "resolution",
         "value", sb_json_number(r->value), "low", sb_json_number(r->low),
-        "high", sb_json_number(r->high));
+        "high", sb_json_number(r->high), "differences",
+        differences_json(ab, false), "same", differences_json(ab, true));
+}
+
+static double number_of(const json_t *ab, const char *name)
+{
+    const json_t *v = json_object_get(ab, name);
+
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+void sb_ab_show(const json_t *ab, FILE *out)
+{
+    const char *verdict = sb_result_member(ab, "verdict");
+    const char *const word[] = { sb_result_member(ab, "figure"),
+        sb_result_member(ab, "b"), sb_result_member(ab, "a") };
+    bool known = strcmp(verdict, "higher") == 0 ||
+                 strcmp(verdict, "lower") == 0;
+
+    fprintf(out, "\n%.0f pairs after %.0f A/A pairs: ", number_of(ab, "pairs"),
+        number_of(ab, "aa"));
+    for (int i = 0; i < 3; i++) {
+        sb__cmd_print_line(out, word[i]);
+        fputs(i == 0 ? " of " : i == 1 ? " over that of " : " ", out);
+    }
+    print_percent(out, number_of(ab, "difference"));
+    fprintf(out, " (");
+    print_percent(out, number_of(ab, "low"));
+    fprintf(out, " to ");
+    print_percent(out, number_of(ab, "high"));
+    if (known)
+        fprintf(out, "), %s by more than the margin of %g %%\n", verdict,
+            number_of(ab, "margin"));
+    else if (strcmp(verdict, "equivalent") == 0)
+        fprintf(out, "), equivalent within the margin of %g %%\n",
+            number_of(ab, "margin"));
+    else
+        fprintf(out, "), inconclusive with the margin of %g %%\n",
+            number_of(ab, "margin"));
 }

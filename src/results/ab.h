@@ -21,8 +21,8 @@
 struct sb_ab_opts {
     const char *a, *b; // sides: "NAME: --OPTION=VALUE ..."
     int64_t pairs, aa;
-    double margin;         // percent
-    const char *switch_to; // command; "": none
+    double margin, confidence; // percent
+    const char *switch_to;     // command; "": none
 };
 
 extern const struct sb_opt_table sb_ab_opt_table;
@@ -92,5 +92,7 @@ int sb_compare_sides(const struct sb_ab *ab, const char *a, const char *b,
 
 // The member `ab` of documents; NULL if out of memory.
 json_t *sb_ab_json(const struct sb_ab *ab);
+// Prints what that member of a file says, a line. It may contain anything.
+void sb_ab_show(const json_t *ab, FILE *out);
 
 #endif

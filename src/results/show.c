@@ -16,6 +16,7 @@
 #include "out/facts.h"
 #include "out/waits.h"
 #include "out/statements.h"
+#include "results/ab.h"
 #include "results/cmd.h"
 #include "results/sweep_figures.h"
 
@@ -393,6 +394,7 @@ static void print_values(FILE *out, const struct sb_result_run *run)
 static int show_sweep(
     const struct sb_cmd_args *args, const struct sb_result_file *f)
 {
+    const json_t *ab = json_object_get(f->json, "ab");
     struct sb_sweep_figures figures;
     int rc = 0;
 
@@ -405,8 +407,10 @@ static int show_sweep(
         sb_log(SB_LOG_FATAL, "%s: %s", f->path, sb_err_text(rc));
     else if (figures.npoints) {
         fputs("\n", args->out);
-        sb_sweep_figures_print(&figures, args->out);
+        sb_sweep_figures_print(&figures, !ab, args->out);
     }
+    if (ab)
+        sb_ab_show(ab, args->out);
     sb_sweep_figures_done(&figures);
     return rc ? SB_CMD_FAILED : SB_CMD_OK;
 }

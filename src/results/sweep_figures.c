@@ -351,6 +351,84 @@ static void print_workers(const struct sb_sweep_figures *f, FILE *out)
     fprintf(out, ": latencies there do not include client delay.\n");
 }
 
+// What other processes of the client's machine used, also a server on it.
+
+static void add_others(
+    struct sb_sweep_point *p, const struct sb_result_run *run)
+{
+    unsigned time = sb_result_column(run, "run", "", "time");
+    unsigned seconds = sb_result_column(run, "run", "", "seconds");
+    unsigned own = sb_result_column(run, "client", "cpu", "value");
+    unsigned machine = sb_result_column(run, "client", "machine", "value");
+    double processors = json_number_value(
+        json_object_get(json_object_get(run->json, "host"), "processors"));
+    struct sb_sweep_others *o = &p->others;
+    double used = 0, length = 0;
+
+    for (size_t i = 0; i < run->intervals.nrows; i++) {
+        double s = sb_result_value(run, i, seconds);
+        double now = sb_result_value(run, i, machine) -
+                     sb_result_value(run, i, own);
+
+        if (sb_result_value(run, i, time) > 0 && s > 0 && isfinite(now)) {
+            used += s * fmax(now, 0);
+            length += s;
+        }
+    }
+    if (!(length > 0) || !(processors > 0))
+        return;
+    double share = fmin(used / length / processors, 1);
+
+    o->low = o->runs ? fmin(o->low, share) : share;
+    o->high = fmax(o->high, share);
+    o->sum += share;
+    o->runs++;
+}
+
+static struct sb_sweep_others all_others(const struct sb_sweep_figures *f)
+{
+    struct sb_sweep_others all = { 0 };
+
+    for (unsigned i = 0; i < f->npoints; i++) {
+        const struct sb_sweep_others *o = &f->point[i].others;
+
+        if (!o->runs)
+            continue;
+        all.low = all.runs ? fmin(all.low, o->low) : o->low;
+        all.high = fmax(all.high, o->high);
+        all.sum += o->sum;
+        all.runs += o->runs;
+    }
+    return all;
+}
+
+static void print_others(const struct sb_sweep_figures *f, FILE *out)
+{
+    const struct sb_sweep_others o = all_others(f);
+
+    if (!o.runs)
+        return;
+    fprintf(out,
+        "Other processes, with a server on this machine, used %.1f %% "
+        "of its processor time",
+        100 * o.sum / o.runs);
+    if (o.runs > 1)
+        fprintf(
+            out, " (%.1f %% to %.1f %% per run)", 100 * o.low, 100 * o.high);
+    fprintf(out, "\n");
+}
+
+// A new reference; null if it is unknown.
+static json_t *others_json(const struct sb_sweep_figures *f)
+{
+    const struct sb_sweep_others o = all_others(f);
+
+    return o.runs ? json_pack("{s:o,s:o,s:o}", "mean",
+                        sb_json_number(o.sum / o.runs), "low",
+                        sb_json_number(o.low), "high", sb_json_number(o.high))
+                  : json_null();
+}
+
 // Degrees of freedom of an interval that is no estimate from few values.
 #define KNOWN     1e6
 #define NORMAL_95 1.96
@@ -376,6 +454,7 @@ void sb_sweep_figures_done(struct sb_sweep_figures *f)
         }
         for (int k = 0; k < SB_SWEEP_N; k++)
             free(f->point[i].run[k]);
+        free(f->point[i].round);
     }
     for (unsigned i = 0; i < f->ngroups; i++) {
         free(f->group[i].point);
@@ -528,6 +607,13 @@ static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     }
     add_found(p, run, &p->run[SB_SWEEP_FOUND][p->runs],
         &p->run[SB_SWEEP_SAFE][p->runs]);
+    unsigned *round = realloc(p->round, (p->runs + 1) * sizeof(*round));
+
+    if (!round)
+        return SB_ENOMEM;
+    p->round = round;
+    round[p->runs] = (unsigned)json_integer_value(
+        json_object_get(run->json, "round"));
     p->runs++;
     p->shares += is_share(run);
     p->given += run->report.open_loop && !is_share(run);
@@ -537,6 +623,7 @@ static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     sb_checks_add(&p->checks, run->json);
     add_workers(p, run);
     add_results(f, p, run);
+    add_others(p, run);
     add_metrics(f, p, run);
     return 0;
 }
@@ -596,10 +683,20 @@ int sb_sweep_figures_add_run(
 
 // Computing -------------------------------------------------------------------
 
+// The numbers of ports are names of servers.
+static bool is_name(const char *option)
+{
+    const char *end = strrchr(option, '-');
+
+    return strcmp(end ? end + 1 : option, "port") == 0;
+}
+
 static bool only_numbers(const struct sb_sweep_figures *f, unsigned option)
 {
     double number;
 
+    if (is_name(f->name[option]))
+        return false;
     for (unsigned i = 0; i < f->npoints; i++)
         if (sb_sweep_number(f->point[i].swept[option].value, &number))
             return false;
@@ -713,32 +810,75 @@ static void find_reached(
     }
 }
 
+// Puts the runs of a point at the places of their rounds. Returns false if the
+// round of a run is unknown, or another run has it.
+static bool place_runs(const struct sb_sweep_point *p, int figure,
+    struct sb_mean *out, unsigned rounds)
+{
+    for (unsigned k = 0; k < rounds; k++)
+        out[k] = (struct sb_mean){ .value = NAN, .error = NAN };
+    for (unsigned i = 0; i < p->runs; i++) {
+        unsigned at = p->round[i];
+
+        if (at < 1 || at > rounds || isfinite(out[at - 1].value))
+            return false;
+        out[at - 1] = p->run[figure][i];
+    }
+    return true;
+}
+
+static unsigned last_round(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g)
+{
+    unsigned last = 0;
+
+    for (unsigned i = 0; i < g->npoints; i++) {
+        const struct sb_sweep_point *p = &f->point[g->point[i]];
+
+        for (unsigned k = 0; k < p->runs; k++)
+            last = p->round[k] > last ? p->round[k] : last;
+    }
+    return last < SB_SWEEP_RUNS_MAX ? last : 0;
+}
+
+static int find_knee(const struct sb_sweep_figures *f, struct sb_sweep_group *g,
+    int figure, struct sb_load *load, struct sb_mean *runs, unsigned rounds)
+{
+    struct sb_knee_opts o = { .run_deviation = SB_COMPARE_RUN_DEVIATION,
+        .rounds = rounds > 1 };
+
+    for (unsigned i = 0; i < g->npoints; i++) {
+        const struct sb_sweep_point *p = &f->point[g->point[i]];
+
+        o.rounds = o.rounds && place_runs(p, figure, &runs[i * rounds], rounds);
+        load[i] = (struct sb_load){ p->load, p->run[figure], p->runs };
+    }
+    for (unsigned i = 0; o.rounds && i < g->npoints; i++) {
+        load[i].run = &runs[i * rounds];
+        load[i].n = rounds;
+    }
+    return sb_knee(load, g->npoints, &o, g->to_peak, &g->knee);
+}
+
 static int compute_group(
     const struct sb_sweep_figures *f, struct sb_sweep_group *g)
 {
     int main_figure = f->peak == SB_SWEEP_PEAK_FOUND ? SB_SWEEP_FOUND
                                                      : SB_SWEEP_RATE;
+    unsigned rounds = last_round(f, g);
 
     find_reached(f, g);
     if (f->peak == SB_SWEEP_PEAK_NONE)
         return 0;
     struct sb_load *load = calloc(g->npoints, sizeof(*load));
-    int rc = load ? 0 : SB_ENOMEM;
+    struct sb_mean *runs = calloc(
+        (size_t)g->npoints * rounds + 1, sizeof(*runs));
+    int rc = load && runs ? find_knee(f, g, main_figure, load, runs, rounds)
+                          : SB_ENOMEM;
 
-    for (unsigned i = 0; rc == 0 && i < g->npoints; i++) {
-        const struct sb_sweep_point *p = &f->point[g->point[i]];
-
-        load[i] = (struct sb_load){ p->load, p->run[main_figure], p->runs };
-    }
-    if (rc == 0) {
-        const struct sb_knee_opts o = {
-            .run_deviation = SB_COMPARE_RUN_DEVIATION
-        };
-
-        rc = sb_knee(load, g->npoints, &o, g->to_peak, &g->knee);
-        g->found = rc == 0;
-    }
+    g->found = rc == 0;
     free(load);
+    free(runs);
     return rc == SB_ENOTFOUND ? 0 : rc;
 }
 
@@ -879,6 +1019,24 @@ static void print_group_name(
     fprintf(out, "%s", before[0] == ',' ? ")" : "");
 }
 
+// "; no difference seen to a, b": the values that are not lower than the peak.
+static void print_equals(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g, FILE *out)
+{
+    const char *before = "; no difference seen to ";
+    char text[400];
+
+    for (unsigned i = 0; i < g->npoints; i++) {
+        if (i == g->knee.peak || g->to_peak[i].verdict == SB_VERDICT_LOWER)
+            continue;
+        sb_sweep_text(
+            f->point[g->point[i]].swept, f->noptions, text, sizeof(text));
+        fprintf(out, "%s%s", before, text);
+        before = ", ";
+    }
+}
+
+// Names have no order: the highest of them is no peak.
 static void print_peak(
     const struct sb_sweep_figures *f, const struct sb_sweep_group *g, FILE *out)
 {
@@ -891,12 +1049,17 @@ static void print_peak(
     sweep_value(value, sizeof(value),
         p->figure[found ? SB_SWEEP_FOUND : SB_SWEEP_RATE].value);
     fprintf(out, "%s: %s events/s at %s",
-        found ? "Highest rate that keeps the limit" : "Peak", value, text);
+        found         ? "Highest rate that keeps the limit"
+        : f->axis < 0 ? "Highest throughput"
+                      : "Peak",
+        value, text);
     if (k->estimated) {
         fprintf(out, "%s\n", no_margins);
         return;
     }
-    if (f->axis >= 0 && k->first_like_peak < k->last_like_peak)
+    if (f->axis < 0)
+        print_equals(f, g, out);
+    else if (k->first_like_peak < k->last_like_peak)
         fprintf(out, "; no difference seen from %s to %s",
             value_at(f, g, k->first_like_peak),
             value_at(f, g, k->last_like_peak));
@@ -905,12 +1068,29 @@ static void print_peak(
     fprintf(out, "\n");
 }
 
+static void print_unresolved(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g, FILE *out)
+{
+    if (f->axis < 0)
+        fprintf(out, "No highest throughput");
+    else if (f->peak == SB_SWEEP_PEAK_FOUND)
+        fprintf(out, "No highest rate");
+    else
+        fprintf(out, "No peak");
+    fprintf(out, " can be named");
+    print_group_name(f, g, out);
+    fprintf(out, ": %s\n",
+        g->knee.estimated
+            ? "there are no error margins (measure longer or use --repeat)"
+            : "no difference between the values was seen");
+}
+
 static void print_knee(
     const struct sb_sweep_figures *f, const struct sb_sweep_group *g, FILE *out)
 {
     const struct sb_knee *k = &g->knee;
 
-    if (f->axis < 0 || g->npoints == 1)
+    if (f->axis < 0)
         return;
     fprintf(out, "Knee");
     print_group_name(f, g, out);
@@ -953,10 +1133,13 @@ static void print_found(const struct sb_sweep_figures *f, FILE *out)
 
         if (has_reached(f))
             print_reached(f, g, out);
-        if (!g->found)
+        if (!g->found || f->noptions == 0 || g->npoints == 1)
             continue;
-        if (f->noptions)
-            print_peak(f, g, out);
+        if (!g->knee.resolved) {
+            print_unresolved(f, g, out);
+            continue;
+        }
+        print_peak(f, g, out);
         print_knee(f, g, out);
     }
 }
@@ -987,7 +1170,8 @@ bool sb_sweep_figures_doubt(
     return true;
 }
 
-void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out)
+void sb_sweep_figures_print(
+    const struct sb_sweep_figures *f, bool found, FILE *out)
 {
     char doubt[500];
 
@@ -1004,7 +1188,9 @@ void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out)
     for (unsigned i = 0; i < f->npoints; i++)
         print_point(f, &f->point[i], out);
     fprintf(out, "\n");
-    print_found(f, out);
+    if (found)
+        print_found(f, out);
+    print_others(f, out);
     print_workers(f, out);
     if (sb_sweep_figures_doubt(f, doubt, sizeof(doubt)))
         fprintf(out, "Validity: %s\n", doubt);
@@ -1087,7 +1273,12 @@ static json_t *group_json(
         json_decref(o);
         return NULL;
     }
-    if (!g->found || f->axis < 0)
+    if (o && g->found && g->npoints > 1 &&
+        json_object_set_new(o, "resolved", json_boolean(g->knee.resolved))) {
+        json_decref(o);
+        return NULL;
+    }
+    if (!g->found || f->axis < 0 || !g->knee.resolved)
         return o;
     json_t *peak = json_pack("{s:o,s:o,s:o,s:b,s:b}", "value",
         sb_json_text(value_at(f, g, k->peak)), "low",
@@ -1130,9 +1321,9 @@ json_t *sb_sweep_figures_json(const struct sb_sweep_figures *f)
         rc = json_array_append_new(points, point_json(f, &f->point[i]));
     for (unsigned i = 0; rc == 0 && i < f->ngroups; i++)
         rc = json_array_append_new(groups, group_json(f, &f->group[i]));
-    json_t *o = json_pack("{s:o,s:o,s:f,s:o,s:o}", "axis", axis, "peak_of",
-        peak_of_json(f), "confidence", 0.95, "points", points, "groups",
-        groups);
+    json_t *o = json_pack("{s:o,s:o,s:f,s:o,s:o,s:o}", "axis", axis, "peak_of",
+        peak_of_json(f), "confidence", 0.95, "points", points, "groups", groups,
+        "others", others_json(f));
     if (rc) {
         json_decref(o);
         return NULL;

@@ -44,11 +44,19 @@ struct sb_sweep_metric {
     char name[2 * SB_ANSWER_NAME], unit[SB_ANSWER_UNIT];
 };
 
+// The share of the machine's processors that other processes used, 0 to 1: the
+// sum over runs, and the extremes. runs: 0 if it is unknown.
+struct sb_sweep_others {
+    unsigned runs;
+    double sum, low, high;
+};
+
 struct sb_sweep_point {
     struct sb_fact swept[SB_SWEEP_OPTIONS_MAX]; // owned copies
     unsigned group;                             // of struct sb_sweep_figures
     double load;                                // value of the axis
     struct sb_mean *run[SB_SWEEP_N];            // of each run with figures
+    unsigned *round;                            // of them; 0: unknown
     unsigned runs, failed;   // runs with figures; failed runs, which have none
     unsigned missed;         // of `runs`: a limit of --assert was not kept
     unsigned shares;         // of `runs`: with --rate=80%
@@ -61,6 +69,7 @@ struct sb_sweep_point {
     double found_low, found_high; // interval of the last rate that was found
     double errors;                // of all runs
     double due, completed;        // arrivals of all runs, and their events
+    struct sb_sweep_others others;
     struct sb_estimate figure[SB_SWEEP_N]; // events/s, ms; of costs per event
     // Of sb_sweep_figures.metric, over all runs: sums and numbers of values.
     double metric_sum[SB_SWEEP_METRICS_MAX], metric_count[SB_SWEEP_METRICS_MAX];
@@ -71,6 +80,7 @@ struct sb_sweep_group {
     unsigned *point; // by rising load
     unsigned npoints;
     bool found; // the following are valid; they refer to `point`
+                // knee.resolved: peak and knee can be named
     struct sb_knee knee;
     struct sb_compare *to_peak;
     // If the axis is the rate of open loops: the first `reached` points have
@@ -86,7 +96,8 @@ struct sb_sweep_figures {
     struct sb_sweep_point *point; // in the order in which they were added
     unsigned npoints;
     int axis; // the option with the loads: in open loops `rate`, otherwise
-              // `threads`, or the first one that has only numbers; -1: none
+              // `threads`, or the first one that has only numbers and no names
+              // (ports); -1: none
     enum sb_sweep_peak peak;
     bool searched; // at least one run has searched a rate
     struct sb_sweep_group *group;
@@ -116,8 +127,10 @@ int sb_sweep_decimals(double value);
 // doubtful: steady in 1, samples in 2". Returns false if none is.
 bool sb_sweep_figures_doubt(
     const struct sb_sweep_figures *f, char *out, size_t size);
-// Prints the table, the peak and the knee of each group, and doubts.
-void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out);
+// Prints the table, with `found` the peak and the knee of each group, and
+// doubts.
+void sb_sweep_figures_print(
+    const struct sb_sweep_figures *f, bool found, FILE *out);
 // The member `sweep` of a result file; NULL if out of memory.
 json_t *sb_sweep_figures_json(const struct sb_sweep_figures *f);
 

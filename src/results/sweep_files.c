@@ -349,6 +349,7 @@ static int write_page(
                     &(struct sb_page_parts){ .page = paths.page,
                         .charts = paths.charts,
                         .title = title,
+                        .several = true,
                         .docs = &doc,
                         .ndocs = 1 },
                     err);

@@ -73,6 +73,7 @@ static void noise_widens_what_is_said(void)
     CHECK_INT(sweep_run(&s, curve, 0.02, 2), 0);
     CHECK(s.k.first_like_peak <= 4 && s.k.last_like_peak >= 6);
     CHECK(s.k.last_like_peak < 8 && s.k.first_like_peak > 2);
+    CHECK(s.k.resolved);
     CHECK_INT(s.k.knee_low, 4);
     CHECK(s.k.knee_high > 4 && s.k.knee_high <= s.k.peak);
 }
@@ -144,6 +145,7 @@ static void without_intervals_the_estimates_decide(void)
     CHECK_INT(s.k.first_like_peak, 4);
     CHECK_INT(s.k.last_like_peak, 6);
     CHECK(s.k.estimated);
+    CHECK(!s.k.resolved);
 }
 
 // One load without an interval is enough: it may be as good as the peak.
@@ -196,8 +198,70 @@ static void equal_loads_are_rarely_told_apart(void)
     CHECK_NEAR(apart, 0, 0.05 + STAT_Z * sqrt(0.05 * 0.95 / sweeps));
 }
 
+// Runs in rounds, while the machine becomes slower by 4 % per round.
+static int drifting_rounds(struct sweep *s, size_t loads, double lower,
+    double deviation, bool rounds, uint64_t seed)
+{
+    struct sb_knee_opts o = { .rounds = rounds };
+    double value[LOADS];
+    struct sb_rng r;
+
+    sb_rng_init(&r, seed, 1);
+    for (size_t i = 0; i < LOADS; i++)
+        value[i] = i + 1 == loads ? 1000 * (1 - lower) : 1000;
+    sweep_init(s, value, deviation, &r);
+    for (size_t i = 0; i < LOADS; i++)
+        for (size_t k = 0; k < REPEATS; k++)
+            s->run[i][k].value *= 1 - 0.04 * (double)k;
+    return sb_knee(s->load, loads, &o, s->to_peak, &s->k);
+}
+
+// Returns the share of simulated sweeps in which the last load is called lower,
+// or with `any`, any load.
+static double called_lower(size_t loads, double lower, bool rounds, bool any)
+{
+    int sweeps = 1000, found = 0;
+    struct sweep s;
+
+    for (int i = 0; i < sweeps; i++) {
+        CHECK_INT(
+            drifting_rounds(&s, loads, lower, 0.01, rounds, (uint64_t)i), 0);
+        found += any ? s.k.resolved
+                     : s.to_peak[loads - 1].verdict == SB_VERDICT_LOWER;
+    }
+    return found / (double)sweeps;
+}
+
+// Without rounds, the drift of 8 % looks like chance.
+static void drift_from_round_to_round_cancels_out(void)
+{
+    static const size_t loads[] = { 2, 3, LOADS };
+    const double chance = 0.05 + STAT_Z * sqrt(0.05 * 0.95 / 1000);
+
+    for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++) {
+        CHECK(called_lower(loads[i], 0, true, true) < chance);
+        CHECK(called_lower(loads[i], 0.08, true, false) > 0.85);
+        CHECK(called_lower(loads[i], 0.08, false, false) < 0.2);
+    }
+}
+
+// The round of the run that is missing was the slow one.
+static void a_load_that_lacks_a_round_is_no_faster(void)
+{
+    const struct sb_knee_opts o = { .rounds = true };
+    struct sweep s;
+
+    CHECK_INT(drifting_rounds(&s, LOADS, 0, 0.001, true, 1), 0);
+    s.run[4][2].value = NAN;
+    CHECK_INT(sb_knee(s.load, LOADS, &o, s.to_peak, &s.k), 0);
+    CHECK(!s.k.resolved);
+    CHECK_NEAR(s.to_peak[4].b.value, 960, 3);
+    CHECK_INT(s.to_peak[4].b.runs, 2);
+}
+
 CHECK_FILE
 {
+
     RUN(peak_and_knee_of_a_curve);
     RUN(noise_widens_what_is_said);
     RUN(a_curve_that_still_rises_has_no_known_peak);
@@ -207,5 +271,7 @@ CHECK_FILE
     RUN(estimates_do_not_say_that_it_still_rises);
     RUN(the_share_is_an_option);
     RUN(equal_loads_are_rarely_told_apart);
+    RUN(drift_from_round_to_round_cancels_out);
+    RUN(a_load_that_lacks_a_round_is_no_faster);
     return check_done();
 }

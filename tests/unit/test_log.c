@@ -37,6 +37,41 @@ static void messages_cannot_control_the_terminal(void)
                           "FATAL: \\x0d\\x1b[Kgone\n");
 }
 
+// The next process knows what this one has shown.
+static void what_an_earlier_process_has_shown_is_hidden(void)
+{
+    FILE *f = tmpfile();
+
+    CHECK_INT(sb_log_hidden(fileno(f)), 0);
+    sb_log_share(fileno(f));
+    capture();
+    sb_log(SB_LOG_WARNING, "used 3.70 of 4 processors");
+    sb_log(SB_LOG_WARNING, "used 3.90 of 4 processors");
+    sb_log(SB_LOG_ALERT, "lost 1");
+    CHECK_STR(captured(), "WARNING: used 3.70 of 4 processors\n"
+                          "WARNING: used 3.90 of 4 processors\n"
+                          "ALERT: lost 1\n");
+    CHECK_INT(sb_log_hidden(fileno(f)), 0);
+    CHECK(!sb_log_is_known("error 1"));
+    sb_log_share(fileno(f));
+    CHECK(!sb_log_is_known("error 2"));
+    capture();
+    sb_log(SB_LOG_WARNING, "used 1.00 of 2 processors");
+    sb_log(SB_LOG_NOTICE, "used 1.00 of 2 processors");
+    sb_log(SB_LOG_ALERT, "lost 1");
+    sb_log_each(SB_LOG_NOTICE, "used 1.00 of 2 processors");
+    sb_log(SB_LOG_WARNING, "used 12 of 2 processors");
+    CHECK_STR(captured(), "used 1.00 of 2 processors\n"
+                          "ALERT: lost 1\n"
+                          "used 1.00 of 2 processors\n");
+    CHECK_INT(sb_log_hidden(fileno(f)), 2);
+    CHECK(sb_log_is_known("error 1"));
+    CHECK_INT(sb_log_hidden(fileno(f)), 3);
+    sb_log_share(-1);
+    CHECK(!sb_log_is_known("error 1"));
+    fclose(f);
+}
+
 // A message of a script cannot pass for several of the program.
 static void lines_are_indented(void)
 {
@@ -206,6 +241,7 @@ CHECK_FILE
 {
     RUN(prefixes);
     RUN(messages_cannot_control_the_terminal);
+    RUN(what_an_earlier_process_has_shown_is_hidden);
     RUN(lines_are_indented);
     RUN(levels);
     RUN(repeats);

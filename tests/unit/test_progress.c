@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+
 #include "check.h"
 #include "out/progress.h"
 
@@ -110,8 +112,22 @@ static void pauses(void)
     CHECK_STR(line, "pause, 1:05 left until run 2/15");
 }
 
+static void runs_of_a_sweep(void)
+{
+    char line[200];
+
+    sb_progress_run(line, sizeof(line), 3, 15, 165, "0:05 left: 8 users");
+    CHECK_STR(line, "run 3/15 (last ends in 2:45), 0:05 left: 8 users");
+    sb_progress_run(line, sizeof(line), 3, 15, NAN, "0:05 left: 8 users");
+    CHECK_STR(line, "run 3/15, 0:05 left: 8 users");
+    // The last run takes longer than the others.
+    sb_progress_run(line, sizeof(line), 15, 15, -3, "0:05 left: 8 users");
+    CHECK_STR(line, "run 15/15 (last ends in 0:00), 0:05 left: 8 users");
+}
+
 CHECK_FILE
 {
+    RUN(runs_of_a_sweep);
     RUN(pauses);
     RUN(searches);
     RUN(time_left);

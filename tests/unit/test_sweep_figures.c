@@ -7,6 +7,7 @@
 #include "results/sweep_figures.h"
 
 static int intervals = 20;
+static double client;         // processors that other processes use; 0: unknown
 static double late;           // share of the arrivals that were not completed
 static const char *more = ""; // other members of the run
 
@@ -23,7 +24,10 @@ static void put(const char *swept, double rate, int status)
     for (int i = 0; i < intervals; i++) {
         double now = rate + i * 7 % 5 - 2;
 
-        fprintf(f, "[%d,1,%.0f]%s\n", i + 1, now, i + 1 < intervals ? "," : "");
+        fprintf(f, "[%d,1,%.0f", i + 1, now);
+        if (client > 0)
+            fprintf(f, ",1.25,%g", 1.25 + client);
+        fprintf(f, "]%s\n", i + 1 < intervals ? "," : "");
         sum += now;
     }
     fprintf(f, "],\"columns\":[");
@@ -31,6 +35,10 @@ static void put(const char *swept, double rate, int status)
     for (int i = 0; i < 3; i++)
         fprintf(f, "%s{\"group\":\"run\",\"name\":\"\",\"figure\":\"%s\"}",
             i ? "," : "", names[i]);
+    if (client > 0)
+        fprintf(f, ",{\"group\":\"client\",\"name\":\"cpu\",\"figure\":"
+                   "\"value\"},{\"group\":\"client\",\"name\":\"machine\","
+                   "\"figure\":\"value\"}");
     fprintf(f,
         "]},\"histograms\":{\"rows\":[\n]},\"counters\":{\"completed\":%.0f,"
         "\"scheduled\":%.0f},%s\"errors\":[{\"count\":3}],"
@@ -61,7 +69,7 @@ static char *printed(const struct sb_sweep_figures *f)
     size_t len;
     FILE *out = open_memstream(&text, &len);
 
-    sb_sweep_figures_print(f, out);
+    sb_sweep_figures_print(f, true, out);
     fclose(out);
     return text;
 }
@@ -126,18 +134,115 @@ static void other_options_make_groups(void)
     sb_sweep_figures_done(&f);
 }
 
-static void texts_have_a_peak_and_no_knee(void)
+// Ports are names, too.
+static void names_have_neither_peak_nor_knee(void)
+{
+    static const char *const swept[2][3] = { { "{\"x\":\"a\"}", "{\"x\":\"b\"}",
+                                                 "{\"x\":\"c\"}" },
+        { "{\"pgsql-port\":\"1\"}", "{\"pgsql-port\":\"2\"}",
+            "{\"pgsql-port\":\"3\"}" } };
+    struct sb_sweep_figures f;
+
+    for (int i = 0; i < 2; i++) {
+        sb_sweep_figures_init(&f);
+        CHECK_INT(add(&f, swept[i][0], 100, 0), 0);
+        CHECK_INT(add(&f, swept[i][1], 200, 0), 0);
+        CHECK_INT(add(&f, swept[i][2], 200, 0), 0);
+        CHECK_INT(sb_sweep_figures_compute(&f), 0);
+        CHECK_INT(f.axis, -1);
+        char *text = printed(&f);
+        json_t *o = sb_sweep_figures_json(&f);
+
+        CHECK(
+            strstr(text,
+                i ? "\nHighest throughput: 200.00 events/s at pgsql-port=2; no "
+                    "difference seen to pgsql-port=3\n"
+                  : "\nHighest throughput: 200.00 events/s at x=b; no "
+                    "difference seen to x=c\n") != NULL);
+        CHECK(strstr(text, "Knee") == NULL);
+        CHECK(json_object_get(json_array_get(json_object_get(o, "groups"), 0),
+                  "peak") == NULL);
+        json_decref(o);
+        free(text);
+        sb_sweep_figures_done(&f);
+    }
+}
+
+static void no_peak_is_named_if_no_difference_was_seen(void)
+{
+    static const char *const swept[] = { "{\"threads\":\"1\"}",
+        "{\"threads\":\"2\"}" };
+    struct sb_sweep_figures f;
+
+    sb_sweep_figures_init(&f);
+    CHECK_INT(add(&f, swept[0], 1000, 0), 0);
+    CHECK_INT(add(&f, swept[1], 1004, 0), 0);
+    CHECK_INT(sb_sweep_figures_compute(&f), 0);
+    char *text = printed(&f);
+    json_t *o = sb_sweep_figures_json(&f);
+    const json_t *g = json_array_get(json_object_get(o, "groups"), 0);
+
+    CHECK(strstr(text, "\nNo peak can be named: no difference between the "
+                       "values was seen\n") != NULL);
+    CHECK(strstr(text, "Knee") == NULL);
+    CHECK(json_is_false(json_object_get(g, "resolved")));
+    CHECK(json_object_get(g, "peak") == NULL);
+    CHECK(json_object_get(g, "knee") == NULL);
+    json_decref(o);
+    free(text);
+    sb_sweep_figures_done(&f);
+}
+
+// Each round is 10 % slower than the one before; a run of the first is missing.
+static void rounds_are_compared_within_themselves(void)
+{
+    static const double rates[] = { 1000, 2000, 2100 };
+    struct sb_sweep_figures f;
+    char swept[64], round[64];
+
+    sb_sweep_figures_init(&f);
+    for (int i = 0; i < 12; i++) {
+        snprintf(swept, sizeof(swept), "{\"threads\":\"%d\"}", 1 << i % 3);
+        snprintf(round, sizeof(round), "\"round\":%d,", i / 3 + 1);
+        more = round;
+        CHECK_INT(
+            add(&f, swept, rates[i % 3] * (1 - 0.1 * (i / 3)), i == 1), 0);
+    }
+    more = "";
+    CHECK_INT(sb_sweep_figures_compute(&f), 0);
+    CHECK_INT(f.group[0].knee.peak, 2);
+    CHECK_INT(f.group[0].knee.first_like_peak, 2);
+    CHECK_NEAR(f.group[0].to_peak[1].difference, -0.048, 0.005);
+    sb_sweep_figures_done(&f);
+}
+
+// Processors in use: of the machine and of the run. The run of 2 threads does
+// not know them.
+static void the_share_of_other_processes_is_shown(void)
 {
     struct sb_sweep_figures f;
 
     sb_sweep_figures_init(&f);
-    CHECK_INT(add(&f, "{\"x\":\"a\"}", 100, 0), 0);
-    CHECK_INT(add(&f, "{\"x\":\"b\"}", 200, 0), 0);
+    more = "\"host\":{\"processors\":4},";
+    client = 0.5;
+    CHECK_INT(add(&f, "{\"threads\":\"1\"}", 100, 0), 0);
+    client = 2.5;
+    CHECK_INT(add(&f, "{\"threads\":\"1\"}", 100, 0), 0);
+    client = 0;
+    CHECK_INT(add(&f, "{\"threads\":\"2\"}", 200, 0), 0);
+    more = "";
     CHECK_INT(sb_sweep_figures_compute(&f), 0);
-    CHECK_INT(f.axis, -1);
     char *text = printed(&f);
-    CHECK(strstr(text, "Peak: 200.00 events/s at x=b\n") != NULL);
-    CHECK(strstr(text, "Knee") == NULL);
+    json_t *o = sb_sweep_figures_json(&f);
+
+    CHECK(
+        strstr(text,
+            "\nOther processes, with a server on this machine, used 37.5 % of "
+            "its processor time (12.5 % to 62.5 % per run)\n") != NULL);
+    CHECK_NEAR(json_number_value(
+                   json_object_get(json_object_get(o, "others"), "mean")),
+        0.375, 1e-9);
+    json_decref(o);
     free(text);
     sb_sweep_figures_done(&f);
 }
@@ -162,10 +267,10 @@ static void without_margins_the_table_says_so(void)
         CHECK_INT(strstr(text, "; still rising at the highest value\n") != NULL,
             i == 0);
         CHECK_INT(
-            strstr(text, "at t=2 (no error margins: measure longer or use "
-                         "--repeat)\n") != NULL,
+            strstr(text, "\nNo peak can be named: there are no error "
+                         "margins (measure longer or use --repeat)\n") != NULL,
             i == 1);
-        CHECK_INT(json_is_true(json_object_get(peak, "estimated")), i == 1);
+        CHECK_INT(peak == NULL, i == 1);
         CHECK_INT(json_is_true(json_object_get(peak, "still_rising")), i == 0);
         json_decref(o);
         free(text);
@@ -500,7 +605,10 @@ CHECK_FILE
     check_folder();
     RUN(peak_and_knee_are_named);
     RUN(other_options_make_groups);
-    RUN(texts_have_a_peak_and_no_knee);
+    RUN(names_have_neither_peak_nor_knee);
+    RUN(no_peak_is_named_if_no_difference_was_seen);
+    RUN(rounds_are_compared_within_themselves);
+    RUN(the_share_of_other_processes_is_shown);
     RUN(without_margins_the_table_says_so);
     RUN(failed_runs_have_no_figures);
     RUN(an_open_loop_has_no_peak);
