@@ -139,10 +139,10 @@ static int put_json(struct writer *w, const char *data, size_t n)
     return 0;
 }
 
-// Leaves out the histograms of operations, stages and ranks whose percentiles
-// are in the document: the page shows only these, and the histograms of a sweep
-// are most of its size. Those of whole runs, of which the page draws curves,
-// get wider buckets if there are several. They are at this depth of brackets:
+// Of several runs, the histograms of operations, stages and ranks whose
+// percentiles are in the document are left out: the page shows only these, and
+// the histograms of a sweep are most of its size. Those of whole runs, of which
+// the page draws curves, get wider buckets. They are at this depth of brackets:
 // the document, runs, a run, its latency, the histogram.
 #define RUN_DEPTH 5u
 
@@ -184,7 +184,7 @@ static void in_string(struct thinning *t, char c)
 }
 
 // Returns whether the text begins or ends here that is left out.
-static bool is_edge(struct thinning *t, char c, bool several)
+static bool is_edge(struct thinning *t, char c)
 {
     switch (c) {
     case '"':
@@ -195,8 +195,7 @@ static bool is_edge(struct thinning *t, char c, bool several)
     case '{':
         t->depth++;
         if (t->skip || c == '{' || t->known + 1 != t->depth ||
-            strcmp(t->name, "histogram") != 0 ||
-            (t->depth <= RUN_DEPTH && !several))
+            strcmp(t->name, "histogram") != 0)
             return false;
         t->skip = t->depth;
         t->widen = t->depth <= RUN_DEPTH;
@@ -258,10 +257,12 @@ static int put_part_of_json(
     size_t from = 0;
     int rc = 0;
 
+    if (!w->parts->several)
+        return put_json(w, data, n);
     for (size_t i = 0; i < n && rc == 0; i++) {
         if (t->string) {
             in_string(t, data[i]);
-        } else if (is_edge(t, data[i], w->parts->several)) {
+        } else if (is_edge(t, data[i])) {
             if (t->skip)
                 rc = put_json(w, data + from, i + 1 - from);
             else if (t->widen)

@@ -26,8 +26,8 @@ struct sb_page_parts {
     const char *title;  // plain text; NULL: "sysbench"
     const struct sb_page_doc *docs;
     size_t ndocs;
-    bool several; // the documents have several runs: histograms of runs have
-                  // buckets of 1 %
+    bool several; // the documents have several runs: their histograms have
+                  // buckets of 1 %, those of operations are left out
     bool live;    // without documents: the page fetches them itself
 };
 
@@ -37,12 +37,11 @@ struct sb_page_parts {
 int sb_page_check(const struct sb_page_parts *p, struct sb_err *err);
 
 // Writes the page to out, which stays open and is not flushed. The documents
-// are read once, in pieces: memory does not grow with their size. Every "<" in
-// them is written as \u003c, so their text cannot end the element that holds
-// it; histograms of operations, stages and ranks are left out. The documents
-// are not checked. SB_ENOTFOUND as above; SB_ESYS if a file cannot be read or
-// out cannot be written (what was written until then is useless). One thread
-// per call.
+// are read once, in pieces: memory does not grow with their size. They are not
+// checked; every "<" in them is written as \u003c, so their text cannot end the
+// element that holds it. SB_ENOTFOUND as above; SB_ESYS if a file cannot be
+// read or out cannot be written (what was written until then is useless). One
+// thread per call.
 int sb_page_write(FILE *out, const struct sb_page_parts *p, struct sb_err *err);
 
 #endif

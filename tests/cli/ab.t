@@ -129,13 +129,13 @@ Scripts of both sides.
   > ffi.cdef("int usleep(unsigned int)")
   > function event() ffi.C.usleep(sysbench.opt.ms * 1000) end' >fast.lua
   $ echo 1 >ms
-  $ ab --a='one: slow.lua --batch=5' --b="two: fast.lua --ms='1'" --aa=0 --time=0 --events=20 \
+  $ ab --a='one: slow.lua --batch=40' --b="two: fast.lua --ms='1'" --aa=0 --time=0 --events=5 \
   >     --pairs=6 --report=none
-  $ ab --a='one: slow.lua --batch=5' --b="two: fast.lua --ms='1'" --aa=0 --time=0 --events=20 \
+  $ ab --a='one: slow.lua --batch=40' --b="two: fast.lua --ms='1'" --aa=0 --time=0 --events=5 \
   >     --pairs=6 |
   >     grep -e ^Scripts -e ^one -e ^two -e ^Work -e ^Verdict | lines
   Scripts: one and two, up to 6 pairs of runs after 0 A/A pairs, margin 2 %
-  one: slow.lua --batch=5
+  one: slow.lua --batch=40
   two: fast.lua --ms=1
   Workloads that differ: test slow.lua / fast.lua
   Verdict: two is better than one: throughput P (interval P to P).

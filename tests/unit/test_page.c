@@ -196,6 +196,7 @@ static void histograms_of_operations_are_left_out(void)
     doc = doc_of("a", b.data);
     p.docs = &doc;
     p.ndocs = 1;
+    p.several = true;
     page = page_of(&p, &err);
     CHECK(page && strstr(page, want.data));
     fclose(doc.file);
