@@ -1267,8 +1267,8 @@ static int parse_operation(struct reader *in)
 
 // The members that sb_result_read_brief() needs of a run, in order.
 static const char *const brief_members[] = { "counters", "databases", "end",
-    "host", "labels", "latency", "open_loop", "options", "scripts", "search",
-    "seed", "started", "swept", "test", "threads", "warmup" };
+    "headline", "host", "labels", "latency", "open_loop", "options", "scripts",
+    "search", "seed", "started", "swept", "test", "threads", "warmup" };
 
 static int by_name(const void *name, const void *member)
 {

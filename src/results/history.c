@@ -16,12 +16,13 @@
 #include "out/target.h"
 #include "results/cmd.h"
 #include "results/differences.h"
+#include "results/history_export.h"
 #include "results/history_figures.h"
 #include "results/history_runs.h"
 
 struct history_opts {
     const char *by, *order, *json;
-    struct sb_opt_list ignored;
+    struct sb_opt_list at, ignored, exports;
     double margin, confidence; // percent
     int64_t last;
 };
@@ -57,6 +58,12 @@ static const struct sb_opt options[] = {
         .flags = SB_OPT_YIELDS,
         .help = "options that need not be equal in results that are compared: "
                 "time,sqlite-db" },
+    { .name = "at",
+        .type = SB_OPT_LIST,
+        .offset = AT(at),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "only the series with these values: threads=16" },
     { .name = "last",
         .type = SB_OPT_INT,
         .offset = AT(last),
@@ -85,6 +92,13 @@ static const struct sb_opt options[] = {
         .def = "",
         .flags = SB_OPT_FILENAME,
         .help = "also write the history to this file as JSON" },
+    { .name = "export",
+        .type = SB_OPT_LIST,
+        .offset = AT(exports),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "also write markdown=FILE, bencher=FILE, github-bigger=FILE, "
+                "github-smaller=FILE, otava=FILE; '-' is standard output" },
     { .name = NULL },
 };
 
@@ -95,28 +109,30 @@ static const struct sb_opt_table option_table = {
 
 // Words -----------------------------------------------------------------------
 
-static const char *percent_text(
-    char *out, size_t size, enum sb_history_figure f, double share)
+// A share, or a difference in units of the figure.
+static const char *change_text(char *out, size_t size,
+    const struct sb_history_series_figure *g, double change)
 {
-    // A difference of error rates is one of percentage points.
-    if (!isfinite(share))
+    if (!isfinite(change))
         snprintf(out, size, "-");
-    else if (f == SB_HISTORY_ERRORS)
-        snprintf(out, size, "%+.2f", share);
+    else if (g->relative)
+        snprintf(out, size, "%+.2f %%", 100 * change);
     else
-        snprintf(out, size, "%+.2f %%", 100 * share);
+        snprintf(out, size, "%+.4g", change);
     return out;
 }
 
-static void print_difference(FILE *out, enum sb_history_figure f,
-    const struct sb_difference *d, double confidence)
+static void print_difference(FILE *out,
+    const struct sb_history_series_figure *g, const struct sb_difference *d,
+    double confidence)
 {
     char value[32], low[32], high[32];
 
-    fprintf(out, "%s %s (%g %% interval %s to %s)", sb_history_figure_name(f),
-        percent_text(value, sizeof(value), f, d->value), confidence,
-        percent_text(low, sizeof(low), f, d->low),
-        percent_text(high, sizeof(high), f, d->high));
+    sb__cmd_print_line(out, g->name);
+    fprintf(out, " %s (%g %% interval %s to %s)",
+        change_text(value, sizeof(value), g, d->value), confidence,
+        change_text(low, sizeof(low), g, d->low),
+        change_text(high, sizeof(high), g, d->high));
 }
 
 static const struct sb_history_point *newest_point(
@@ -165,7 +181,7 @@ static void write_verdict(
                 before == 1 ? "" : "s");
         }
     }
-    print_difference(out, j->reason, &g->newest, h->o->confidence);
+    print_difference(out, g, &g->newest, h->o->confidence);
     fprintf(out, ".");
 }
 
@@ -258,19 +274,22 @@ static void print_point(FILE *out, const struct sb_history_point *p)
         fprintf(out, " (%.10s)", p->run->started);
 }
 
-static void print_row(FILE *out, enum sb_history_figure f, double before,
-    double after, const struct sb_difference *d, const char *word)
+static void print_row(FILE *out, const struct sb_history_series_figure *g,
+    double before, double after, const struct sb_difference *d,
+    const char *word)
 {
-    char name[48], a[32], b[32], value[32], low[32], high[32];
+    char raw[160], name[4 * sizeof(raw)];
+    char a[32], b[32], value[32], low[32], high[32];
 
-    snprintf(name, sizeof(name), "%s, %s", sb_history_figure_name(f),
-        sb_history_figure_unit(f));
+    snprintf(
+        raw, sizeof(raw), "%s%s%s", g->name, *g->unit ? ", " : "", g->unit);
+    sb_escape_line(name, sizeof(name), raw);
     fprintf(out, "%-16s %10s %10s %10s  %9s .. %-9s  %s", name,
         sb_number_text(a, sizeof(a), before),
         sb_number_text(b, sizeof(b), after),
-        percent_text(value, sizeof(value), f, d->value),
-        percent_text(low, sizeof(low), f, d->low),
-        percent_text(high, sizeof(high), f, d->high), word);
+        change_text(value, sizeof(value), g, d->value),
+        change_text(low, sizeof(low), g, d->low),
+        change_text(high, sizeof(high), g, d->high), word);
 }
 
 static void print_heading(const struct history *h, const char *what,
@@ -287,16 +306,15 @@ static void print_changes(
     size_t n = 0;
 
     for (int f = 0; f < SB_HISTORY_FIGURES; f++) {
-        const struct sb_changes *c = &j->figure[f].all;
+        const struct sb_history_series_figure *g = &j->figure[f];
 
-        for (size_t i = 0; i < c->n; i++) {
-            const struct sb_change *one = &c->change[i];
+        for (size_t i = 0; i < g->all.n; i++) {
+            const struct sb_change *one = &g->all.change[i];
 
             if (n++ == 0)
                 print_heading(h, "Changes", "before", "after");
-            print_row(out, (enum sb_history_figure)f, one->before, one->after,
-                &one->difference,
-                sb_history_word((enum sb_history_figure)f, &one->difference));
+            print_row(out, g, one->before, one->after, &one->difference,
+                sb_history_word(g, &one->difference));
             fprintf(out, " since ");
             print_point(out, &j->series->point[one->at]);
             fprintf(out, "\n");
@@ -337,8 +355,8 @@ static void print_newest(
         if (!g->known ||
             (i == SB_HISTORY_ERRORS && !(p->figure[i] > 0) && !(g->level > 0)))
             continue;
-        print_row(h->args->out, (enum sb_history_figure)i, g->level,
-            p->figure[i], &g->newest, sb_history_verdict_name(g->verdict));
+        print_row(h->args->out, g, g->level, p->figure[i], &g->newest,
+            sb_history_verdict_name(g->verdict));
         fprintf(h->args->out, "\n");
     }
 }
@@ -415,7 +433,7 @@ static json_t *changes_json(const struct history *h,
                 "before", sb_json_number(one->before), "after",
                 sb_json_number(one->after), "difference",
                 difference_json(&one->difference), "word",
-                sb_history_word(f, &one->difference), "differences",
+                sb_history_word(&j->figure[f], &one->difference), "differences",
                 facts ? facts : json_array()));
     }
     return list;
@@ -429,9 +447,9 @@ static json_t *figure_json(const struct history *h,
 
     for (size_t i = 0; i < j->series->n; i++)
         sb__json_append(values, sb_json_number(j->series->point[i].figure[f]));
-    return json_pack("{s:s,s:s,s:b,s:b,s:o,s:o,s:{s:o,s:o,s:s,s:b}}", "figure",
-        sb_history_figure_name(f), "unit", sb_history_figure_unit(f),
-        "less_is_better", sb_history_less_is_better(f), "decides",
+    return json_pack("{s:o,s:o,s:b,s:b,s:b,s:o,s:o,s:{s:o,s:o,s:s,s:b}}",
+        "figure", sb_json_text(g->name), "unit", sb_json_text(g->unit),
+        "less_is_better", g->less_is_better, "relative", g->relative, "decides",
         f == j->deciding, "values", values, "changes", changes_json(h, j, f),
         "newest", "before", sb_json_number(g->known ? g->level : NAN), "change",
         difference_json(&g->newest), "verdict",
@@ -454,20 +472,25 @@ static json_t *points_json(const struct sb_history_series *s)
     return list;
 }
 
-// What `write` writes.
-static json_t *verdict_json(
-    const struct history *h, const struct sb_history_judged *j)
+static char *sentence(void *history, const struct sb_history_judged *j)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    json_t *o;
 
     if (!out)
         return NULL;
-    write_verdict(h, j, out);
+    write_verdict(history, j, out);
     fclose(out);
-    o = sb_json_text(text);
+    return text;
+}
+
+static json_t *verdict_json(
+    const struct history *h, const struct sb_history_judged *j)
+{
+    char *text = sentence((void *)(uintptr_t)h, j);
+    json_t *o = text ? sb_json_text(text) : NULL;
+
     free(text);
     return o;
 }
@@ -550,6 +573,70 @@ static int write_json(const struct history *h)
     return rc;
 }
 
+static int write_exports(struct history *h)
+{
+    unsigned judged;
+    json_t *notes = notes_json(h);
+    const struct sb_history_exported x = { .judged = h->judged,
+        .n = h->runs.nseries,
+        .by = h->o->by,
+        .confidence = h->o->confidence,
+        .verdict = worst_of(h, &judged),
+        .notes = notes,
+        .sentence = sentence,
+        .arg = h };
+    struct sb_err err = { 0 };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < h->o->exports.count; i++)
+        rc = sb_history_export(&x, h->o->exports.item[i], &err);
+    json_decref(notes);
+    if (rc)
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+    return rc;
+}
+
+// A result that is replaced is lost for the history.
+static int check_output(const char *path)
+{
+    struct sb_result_file f;
+    struct sb_err err = { 0 };
+    bool is_result = *path && strcmp(path, "-") != 0 &&
+                     !sb_target_is_special(path) &&
+                     sb_result_read_brief(&f, path, &err) == 0;
+
+    if (!is_result)
+        return 0;
+    sb_result_done(&f);
+    char line[4096];
+
+    sb_escape_line(line, sizeof(line), path);
+    sb_log(SB_LOG_FATAL, "cannot write %s: it is a result file", line);
+    return SB_EUSAGE;
+}
+
+// Checks the outputs. *text: standard output is free for the text.
+static int check_outputs(const struct history_opts *o, bool *text)
+{
+    struct sb_err err = { 0 };
+
+    *text = strcmp(o->json, "-") != 0;
+    if (check_output(o->json))
+        return SB_EUSAGE;
+    for (size_t i = 0; i < o->exports.count; i++) {
+        const char *file = NULL;
+
+        if (sb_history_export_check(o->exports.item[i], &file, &err)) {
+            sb_log(SB_LOG_USAGE, "%s", err.msg);
+            return err.code;
+        }
+        *text = *text && strcmp(file, "-") != 0;
+        if (check_output(file))
+            return SB_EUSAGE;
+    }
+    return 0;
+}
+
 // The command -----------------------------------------------------------------
 
 static int status_of(const struct history *h)
@@ -585,8 +672,13 @@ static int perform(struct history *h)
     const struct sb_history_opts o = { .by = h->o->by,
         .order = h->o->order,
         .ignored = &h->o->ignored,
+        .at = &h->o->at,
         .last = (size_t)h->o->last };
 
+    bool text = true;
+
+    if (check_outputs(h->o, &text))
+        return SB_CMD_FAILED;
     if (sb_history_runs_read(&h->runs, h->args->file, h->args->nfiles, &o))
         return SB_CMD_FAILED;
     if (h->runs.n == 0) {
@@ -601,9 +693,9 @@ static int perform(struct history *h)
         sb_log(SB_LOG_FATAL, "out of memory");
         return SB_CMD_FAILED;
     }
-    if (h->args->out)
+    if (text)
         print_history(h);
-    if (*h->o->json && write_json(h))
+    if ((*h->o->json && write_json(h)) || write_exports(h))
         return SB_CMD_FAILED;
     return status_of(h);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "out/result_file.h"
 
 // Deviations below these are those of rounding: buckets of latencies are up to
 // 0.1 % wide.
@@ -16,30 +17,22 @@
 #define ERRORS_POINTS 0.1
 #define ERRORS_TIMES  1.2
 
-static const struct {
-    const char *name, *unit;
-    bool less_is_better, relative;
-} figures[SB_HISTORY_FIGURES] = {
-    [SB_HISTORY_THROUGHPUT] = { "throughput", "/s", false, true },
-    [SB_HISTORY_P95] = { "p95", "ms", true, true },
-    [SB_HISTORY_P99] = { "p99", "ms", true, true },
-    [SB_HISTORY_ERRORS] = { "errors", "%", true, false },
+static const struct sb_history_series_figure figures[] = {
+    [SB_HISTORY_THROUGHPUT] = { .name = "throughput",
+        .unit = "/s",
+        .relative = true },
+    [SB_HISTORY_P95] = { .name = "p95",
+        .unit = "ms",
+        .less_is_better = true,
+        .relative = true },
+    [SB_HISTORY_P99] = { .name = "p99",
+        .unit = "ms",
+        .less_is_better = true,
+        .relative = true },
+    [SB_HISTORY_ERRORS] = { .name = "errors",
+        .unit = "%",
+        .less_is_better = true },
 };
-
-const char *sb_history_figure_name(enum sb_history_figure f)
-{
-    return figures[f].name;
-}
-
-const char *sb_history_figure_unit(enum sb_history_figure f)
-{
-    return figures[f].unit;
-}
-
-bool sb_history_less_is_better(enum sb_history_figure f)
-{
-    return figures[f].less_is_better;
-}
 
 const char *sb_history_verdict_name(enum sb_history_verdict v)
 {
@@ -55,25 +48,14 @@ const char *sb_history_verdict_name(enum sb_history_verdict v)
 }
 
 const char *sb_history_word(
-    enum sb_history_figure f, const struct sb_difference *d)
+    const struct sb_history_series_figure *g, const struct sb_difference *d)
 {
-    return (d->value > 0) == figures[f].less_is_better ? "worse" : "better";
+    return (d->value > 0) == g->less_is_better ? "worse" : "better";
 }
 
 const char *sb_history_point_name(const struct sb_history_point *p)
 {
     return *p->run->label ? p->run->label : p->run->started;
-}
-
-// Relative figures are judged as logarithms, so that exchanging two levels
-// inverts their ratio.
-static double value_of(const struct sb_history_point *p, int figure)
-{
-    double v = p->figure[figure];
-
-    if (!figures[figure].relative)
-        return v;
-    return v > 0 ? log(v) : NAN;
 }
 
 static struct sb_difference as_shares(struct sb_difference d)
@@ -95,18 +77,22 @@ static void convert(struct sb_changes *c)
 }
 
 static enum sb_history_verdict verdict_of(
-    enum sb_history_figure f, struct sb_difference d, double margin)
+    const struct sb_history_series_figure *g, struct sb_difference d,
+    double margin)
 {
     double most = margin > 0 ? margin : SB_HISTORY_EXCLUDED;
 
+    // The margin is a share. A level of 0 has none.
+    if (!g->relative)
+        margin = most = 0;
     if (isnan(d.low))
         return SB_HISTORY_FEW;
     if (d.low > margin || d.high < -margin)
-        return (d.low > margin) == figures[f].less_is_better
-                   ? SB_HISTORY_WORSE
-                   : SB_HISTORY_BETTER;
-    return d.low > -most && d.high < most ? SB_HISTORY_SAME
-                                          : SB_HISTORY_UNDECIDED;
+        return (d.low > margin) == g->less_is_better ? SB_HISTORY_WORSE
+                                                     : SB_HISTORY_BETTER;
+    return !g->relative || (d.low > -most && d.high < most)
+               ? SB_HISTORY_SAME
+               : SB_HISTORY_UNDECIDED;
 }
 
 static enum sb_history_verdict verdict_of_errors(
@@ -120,64 +106,94 @@ static enum sb_history_verdict verdict_of_errors(
                : SB_HISTORY_SAME;
 }
 
-static void judge_newest(struct sb_history_series_figure *g,
-    enum sb_history_figure f, double newest, const struct sb_changes_opts *o,
-    double margin)
+static void judge_newest(struct sb_history_series_figure *g, bool errors,
+    double newest, const struct sb_changes_opts *o, double margin)
 {
     const struct sb_changes *all = &g->all, *past = &g->past;
     const struct sb_change *last = all->n ? &all->change[all->n - 1] : NULL;
-    bool relative = figures[f].relative;
 
-    g->verdict = SB_HISTORY_FEW;
-    g->level = relative ? exp(past->level) : past->level;
-    g->newest = (struct sb_difference){ NAN, NAN, NAN };
+    g->level = g->relative ? exp(past->level) : past->level;
     if (past->results < SB_HISTORY_MIN)
         return;
     struct sb_difference d = sb_changes_next(past, newest, o);
 
-    g->newest = relative ? as_shares(d) : d;
-    g->verdict = relative ? verdict_of(f, g->newest, margin)
-                          : verdict_of_errors(d, past->level);
+    g->newest = g->relative ? as_shares(d) : d;
+    g->verdict = errors ? verdict_of_errors(d, past->level)
+                        : verdict_of(g, g->newest, margin);
     // A small change shows only in several results. The one with which it is
     // found is the one that is judged by it.
-    if (!relative || g->verdict == SB_HISTORY_WORSE || !last ||
+    if (errors || g->verdict == SB_HISTORY_WORSE || !last ||
         last->at <= past->first + SB_CHANGES_SIDE_MIN)
         return;
-    struct sb_difference change = as_shares(last->difference);
-    enum sb_history_verdict verdict = verdict_of(f, change, margin);
+    struct sb_difference change = g->relative ? as_shares(last->difference)
+                                              : last->difference;
+    enum sb_history_verdict verdict = verdict_of(g, change, margin);
 
     if (verdict == SB_HISTORY_WORSE || verdict == SB_HISTORY_BETTER) {
         g->verdict = verdict;
         g->newest = change;
-        g->level = exp(last->before);
+        g->level = g->relative ? exp(last->before) : last->before;
         g->shows = true;
     }
 }
 
+// The values of all points, if they are known. Relative figures are judged as
+// logarithms, so that exchanging two levels inverts their ratio.
+static void take_values(struct sb_history_series_figure *g,
+    const struct sb_history_series *s, int figure, double *value)
+{
+    bool positive = true;
+
+    g->known = true;
+    for (size_t i = 0; i < s->n; i++) {
+        value[i] = s->point[i].figure[figure];
+        g->known = g->known && isfinite(value[i]);
+        positive = positive && value[i] > 0;
+    }
+    if (figure == SB_HISTORY_HEADLINE)
+        g->relative = positive;
+    for (size_t i = 0; g->relative && i < s->n; i++)
+        value[i] = log(value[i]);
+    g->known = g->known && (positive || !g->relative);
+}
+
+// The deviation of rounding. Values of headlines may have any size.
+static double resolution(const struct sb_history_series_figure *g, int figure,
+    const double *value, size_t n)
+{
+    double largest = 1e-300;
+
+    if (g->relative)
+        return RESOLUTION;
+    if (figure == SB_HISTORY_ERRORS)
+        return RESOLUTION_ERRORS;
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(value[i]));
+    return RESOLUTION * largest;
+}
+
 static int judge_figure(struct sb_history_series_figure *g,
-    const struct sb_history_series *s, enum sb_history_figure f,
+    const struct sb_history_series *s, int figure,
     const struct sb_history_limits *l)
 {
-    const struct sb_changes_opts o = { .confidence = l->confidence,
-        .resolution = figures[f].relative ? RESOLUTION : RESOLUTION_ERRORS };
     double *value = calloc(s->n, sizeof(*value));
+    int rc = 0;
 
     if (!value)
         return SB_ENOMEM;
-    g->known = true;
-    for (size_t i = 0; i < s->n; i++) {
-        value[i] = value_of(&s->point[i], f);
-        g->known = g->known && isfinite(value[i]);
-    }
     g->verdict = SB_HISTORY_FEW;
-    int rc = 0;
-
+    g->newest = (struct sb_difference){ NAN, NAN, NAN };
+    take_values(g, s, figure, value);
     if (g->known) {
+        const struct sb_changes_opts o = { l->confidence,
+            resolution(g, figure, value, s->n) };
+
         rc = sb_changes_find(value, s->n, &o, &g->all);
         rc = rc ? rc : sb_changes_find(value, s->n - 1, &o, &g->past);
         if (rc == 0)
-            judge_newest(g, f, value[s->n - 1], &o, l->margin);
-        if (figures[f].relative) {
+            judge_newest(
+                g, figure == SB_HISTORY_ERRORS, value[s->n - 1], &o, l->margin);
+        if (g->relative) {
             convert(&g->all);
             convert(&g->past);
         }
@@ -186,17 +202,41 @@ static int judge_figure(struct sb_history_series_figure *g,
     return rc;
 }
 
+static enum sb_history_figure deciding(const struct sb_history_judged *j)
+{
+    const struct sb_history_run *r = j->series->first;
+    const char *name = sb_result_member(r->headline, "figure");
+
+    if (json_is_true(json_object_get(r->headline, "chosen"))) {
+        if (strcmp(name, "tps") == 0 || strcmp(name, "eps") == 0)
+            return SB_HISTORY_THROUGHPUT;
+        if (strcmp(name, "p95") == 0)
+            return SB_HISTORY_P95;
+        if (strcmp(name, "p99") == 0)
+            return SB_HISTORY_P99;
+        if (j->figure[SB_HISTORY_HEADLINE].known)
+            return SB_HISTORY_HEADLINE;
+    }
+    return r->open_loop ? SB_HISTORY_P95 : SB_HISTORY_THROUGHPUT;
+}
+
 int sb_history_judge(struct sb_history_judged *j,
     const struct sb_history_series *s, const struct sb_history_limits *l)
 {
+    const json_t *headline = s->first->headline;
     int rc = 0;
 
-    *j = (struct sb_history_judged){ .series = s,
-        .deciding = s->first->open_loop ? SB_HISTORY_P95
-                                        : SB_HISTORY_THROUGHPUT };
+    *j = (struct sb_history_judged){ .series = s };
+    memcpy(j->figure, figures, sizeof(figures));
+    j->figure[SB_HISTORY_HEADLINE] = (struct sb_history_series_figure){
+        .name = sb_result_member(headline, "figure"),
+        .unit = sb_result_member(headline, "unit"),
+        .less_is_better = strcmp(sb_result_member(headline, "better"),
+                              "lower") == 0
+    };
     for (int f = 0; rc == 0 && f < SB_HISTORY_FIGURES; f++)
-        rc = judge_figure(&j->figure[f], s, (enum sb_history_figure)f, l);
-    j->reason = j->deciding;
+        rc = judge_figure(&j->figure[f], s, f, l);
+    j->deciding = j->reason = deciding(j);
     j->verdict = j->figure[j->deciding].verdict;
     if (j->figure[SB_HISTORY_ERRORS].verdict == SB_HISTORY_WORSE) {
         j->reason = SB_HISTORY_ERRORS;

@@ -29,6 +29,9 @@ struct sb_history_limits {
 };
 
 struct sb_history_series_figure {
+    const char *name, *unit; // "throughput", "/s"
+    bool less_is_better;
+    bool relative;          // differences are shares of the level
     bool known;             // all points have a value
     struct sb_changes all;  // of all points
     struct sb_changes past; // without the newest point
@@ -41,8 +44,8 @@ struct sb_history_series_figure {
     bool shows;
 };
 
-// Levels are in units of the figure; differences are relative (0.05 is 5 %),
-// those of errors are percentage points.
+// Levels are in units of the figure. Differences are relative (0.05 is 5 %), or
+// in units of the figure.
 struct sb_history_judged {
     const struct sb_history_series *series;
     struct sb_history_series_figure figure[SB_HISTORY_FIGURES];
@@ -56,15 +59,11 @@ int sb_history_judge(struct sb_history_judged *j,
     const struct sb_history_series *s, const struct sb_history_limits *l);
 void sb_history_judged_done(struct sb_history_judged *j);
 
-// Names: "throughput", "/s".
-const char *sb_history_figure_name(enum sb_history_figure f);
-const char *sb_history_figure_unit(enum sb_history_figure f);
-bool sb_history_less_is_better(enum sb_history_figure f);
 // "worse", "as before".
 const char *sb_history_verdict_name(enum sb_history_verdict v);
 // Returns "better" or "worse" for a difference.
 const char *sb_history_word(
-    enum sb_history_figure f, const struct sb_difference *d);
+    const struct sb_history_series_figure *g, const struct sb_difference *d);
 // The label of a point, or its start.
 const char *sb_history_point_name(const struct sb_history_point *p);
 

@@ -142,12 +142,16 @@ static double number(const json_t *o, const char *name)
                : json_number_value(json_object_get(o, name));
 }
 
+static double number_or_nan(const json_t *o, const char *name)
+{
+    const json_t *v = json_object_get(o, name);
+
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
 static double percentile(const json_t *latency, const char *name)
 {
-    const json_t *v = json_object_get(
-        json_object_get(latency, "percentiles"), name);
-
-    return json_is_number(v) ? json_number_value(v) / 1e6 : NAN;
+    return number_or_nan(json_object_get(latency, "percentiles"), name) / 1e6;
 }
 
 static void read_figures(struct sb_history_run *r, const json_t *run)
@@ -166,6 +170,11 @@ static void read_figures(struct sb_history_run *r, const json_t *run)
                                        number(c, "err_givenup") +
                                        number(c, "err_fatal")) /
                                    (completed + failed);
+    // Figures of which no value is better have no verdict.
+    r->figure[SB_HISTORY_HEADLINE] = r->headline && *sb_result_member(
+                                                        r->headline, "better")
+                                         ? number_or_nan(r->headline, "value")
+                                         : NAN;
 }
 
 // Returns why a run says nothing about the speed, or NULL.
@@ -241,7 +250,8 @@ static int add_run(struct sb_history_runs *h, const struct sb_result_file *f,
         .order = copy_label(from, o->order),
         .identity = identity_of(from),
         .facts = facts_of(h, from->json, o),
-        .open_loop = json_is_true(json_object_get(from->json, "open_loop")) };
+        .open_loop = json_is_true(json_object_get(from->json, "open_loop")),
+        .headline = json_incref(json_object_get(from->json, "headline")) };
     read_figures(r, from->json);
     return r->path && r->started && r->label && r->order && r->identity &&
                    r->facts
@@ -378,6 +388,7 @@ static void free_run(struct sb_history_run *r)
     free(r->identity);
     free(r->key);
     json_decref(r->facts);
+    json_decref(r->headline);
 }
 
 static int remove_twins(struct sb_history_runs *h)
@@ -480,6 +491,41 @@ const char *sb_history_fact(const struct sb_history_runs *h,
     return value ? value : sb_result_member(h->defaults, name);
 }
 
+static bool is_at(const struct sb_history_runs *h,
+    const struct sb_history_series *s, const struct sb_opt_list *at)
+{
+    for (size_t i = 0; i < at->count; i++) {
+        char name[128];
+        const char *sign = strchr(at->item[i], '=');
+
+        if (!sign)
+            return false;
+        snprintf(
+            name, sizeof(name), "%.*s", (int)(sign - at->item[i]), at->item[i]);
+        if (strcmp(sb_history_fact(h, s, name), sign + 1) != 0)
+            return false;
+    }
+    return true;
+}
+
+static int select_series(
+    struct sb_history_runs *h, const struct sb_opt_list *at)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < h->nseries; i++) {
+        if (is_at(h, &h->series[i], at))
+            h->series[kept++] = h->series[i];
+        else
+            free(h->series[i].point);
+    }
+    h->nseries = kept;
+    if (kept > 0)
+        return 0;
+    sb_log(SB_LOG_FATAL, "--at: no series has these values (OPTION=VALUE)");
+    return SB_EUSAGE;
+}
+
 // Collects the names of facts that are not equal in all series.
 static int find_different(struct sb_history_runs *h)
 {
@@ -544,6 +590,8 @@ int sb_history_runs_read(struct sb_history_runs *h, const char *const *path,
         rc = set_keys(h);
     if (rc == 0 && h->n > 0)
         rc = make_series(h, o);
+    if (rc == 0 && h->n > 0)
+        rc = select_series(h, o->at);
     if (rc == 0)
         rc = find_different(h);
     for (size_t i = 0; rc == 0 && i < h->nseries; i++)

@@ -15,7 +15,8 @@ enum sb_history_figure {
     SB_HISTORY_THROUGHPUT, // events/s
     SB_HISTORY_P95,        // ms, of response times with --rate
     SB_HISTORY_P99,
-    SB_HISTORY_ERRORS, // percent of the events; restarted errors do not count
+    SB_HISTORY_ERRORS,   // percent of the events; restarted errors do not count
+    SB_HISTORY_HEADLINE, // of a script or of --headline
     SB_HISTORY_FIGURES,
 };
 
@@ -29,6 +30,7 @@ struct sb_history_run {
     json_t *facts;       // which runs can be compared: name -> text
     char *key;           // the facts as one text
     bool open_loop;
+    json_t *headline; // the member of the result file; NULL: none
     double figure[SB_HISTORY_FIGURES]; // NaN: unknown
 };
 
@@ -67,6 +69,7 @@ struct sb_history_skipped {
 struct sb_history_opts {
     const char *by, *order;            // labels; order "": by start
     const struct sb_opt_list *ignored; // options that need not be equal
+    const struct sb_opt_list *at;      // "threads=8": only these series
     size_t last;                       // points of each series; 0: all
 };
 

@@ -107,7 +107,31 @@ More errors are worse, whatever the speed is.
   [3]
   $ grep -E '^errors|Verdict' out
   errors, % * worse (glob)
-  Verdict: c19 is worse than the 19 results before: errors +10.00 (99 % interval *). (glob)
+  Verdict: c19 is worse than the 19 results before: errors +10 (99 % interval *). (glob)
+
+The headline that was chosen decides; that of a script is a figure like others.
+Levels of 0 have differences in the unit of the figure.
+
+  $ rm -r same && simulate same same 0 20
+  $ headline() {  # VALUE CHOSEN: of the newest result
+  >     for i in $(seq 0 19); do
+  >         v=$((i % 3)) && [ "$i" != 19 ] || v=$1
+  >         changed same/$i.json "r['headline'] = {'figure': 'lost', 'value': $v,
+  > 'unit': 'writes', 'better': 'lower', 'chosen': $2}"
+  >     done
+  > }
+  $ headline 9 True
+  $ sysbench history same >out
+  [3]
+  $ grep -E '^lost|Verdict' out
+  lost, writes        * +8.0*  worse (glob)
+  Verdict: c19 is worse than the 19 results before: lost +8.0* (99 % interval *). (glob)
+  $ headline 9 False
+  $ sysbench history same | grep Verdict
+  Verdict: c19 is as the 19 results before: throughput * (glob)
+  $ headline 2 True
+  $ sysbench history same | grep Verdict
+  Verdict: c19 is as the 19 results before: lost * (glob)
 
 Not enough results.
 
@@ -262,6 +286,74 @@ The document.
   ['version', 'kernel']
   $ sysbench history step --json=no/h.json >out
   FATAL: cannot write no/h.json: No such file or directory
+  [1]
+
+Exports. Bencher and github-action-benchmark get the newest result, Apache Otava
+all of a series. "-" is standard output, without the text.
+
+  $ cp -r step repeats
+  $ changed repeats/48.json 'r["labels"]["commit"] = "c49"'
+  $ sysbench history repeats --export=bencher=b.json,github-bigger=g.json,github-smaller=s.json,otava=o.csv >out
+  $ cat >exports.py <<'EOF'
+  > import csv, json, jsonschema
+  > number = {"type": "number"}
+  > measure = {"type": "object", "required": ["value"], "additionalProperties": False,
+  >     "properties": {n: number for n in ("value", "lower_value", "upper_value")}}
+  > b = json.load(open("b.json"))
+  > jsonschema.validate(b, {"additionalProperties": {"additionalProperties": measure}})
+  > for name, m in b.items():
+  >     print(name, list(m), all(x["lower_value"] <= x["value"] <= x["upper_value"]
+  >                              for x in m.values()))
+  > entry = {"type": "object", "required": ["name", "unit", "value"],
+  >     "additionalProperties": False, "properties": {"value": number,
+  >         **{n: {"type": "string"} for n in ("name", "unit", "range", "extra")}}}
+  > for name in "g.json", "s.json":
+  >     g = json.load(open(name))
+  >     jsonschema.validate(g, {"type": "array", "items": entry})
+  >     for e in g:
+  >         print(e["name"], e["unit"], e["extra"], ascii(e["range"][:2]))
+  > rows = list(csv.reader(open("o.csv")))
+  > print(rows[0], len(rows), [x[:10] for x in rows[1][:2]], {len(r) for r in rows})
+  > EOF
+  $ /usr/bin/python3 exports.py
+  cpu, 1 thread ['throughput', 'p95 (ms)', 'p99 (ms)', 'errors (%)'] True
+  cpu, 1 thread: throughput events/s c49 '\xb1 '
+  cpu, 1 thread: p95 ms c49 '\xb1 '
+  cpu, 1 thread: p99 ms c49 '\xb1 '
+  cpu, 1 thread: errors % c49 '\xb1 '
+  ['time', 'commit', 'throughput', 'p95', 'p99', 'errors'] 50 ['2026-11-01', 'c0'] {6}
+  $ changed step/49.json 'r["labels"]["commit"] = "<b>|`a`"'
+  $ sysbench history step --export=markdown=- | grep -E '^#|c30|^. cpu'
+  ### sysbench history: as before
+  - cpu, 1 thread: &lt;b\>\|\`a\` is as the 19 results before: throughput +* (glob)
+  | cpu, 1 thread | throughput, /s | * | \*\*as before\*\* | (re)
+  | cpu, 1 thread | p95, ms | * | as before | (glob)
+  | cpu, 1 thread | p99, ms | * | as before | (glob)
+  | cpu, 1 thread | c30 | throughput, /s | * | worse | (glob)
+  $ changed repeats/49.json 'r["threads"] = 4'
+  $ sysbench history repeats --export=otava=o2.csv >out
+  FATAL: --export=otava: there are 2 series, and the table has room for one: choose it with --at=OPTION=VALUE
+  [1]
+  $ sysbench history repeats --at=threads=1 --export=otava=o2.csv >out
+  $ wc -l <o2.csv
+  50
+  $ sysbench history repeats --at=threads=3
+  FATAL: --at: no series has these values (OPTION=VALUE)
+  [1]
+  $ sysbench history step --export=xml=a.xml
+  --export: 'xml=a.xml' is not FORMAT=FILE; formats are markdown, bencher, github-bigger, github-smaller and otava
+  [1]
+  $ sysbench history step --export=bencher=
+  --export: 'bencher=' is not FORMAT=FILE; formats are markdown, bencher, github-bigger, github-smaller and otava
+  [1]
+  $ sysbench history step --json=step/1.json
+  FATAL: cannot write step/1.json: it is a result file
+  [1]
+  $ sysbench history step --export=otava=step/1.json
+  FATAL: cannot write step/1.json: it is a result file
+  [1]
+  $ sysbench history step --export=bencher=no/b.json >out
+  FATAL: cannot write no/b.json: No such file or directory
   [1]
 
 Many results.
