@@ -15,7 +15,8 @@
 static const char *const styles[] = { "uPlot.min.css", "report.css" };
 static const char *const scripts[] = { "uPlot.iife.min.js", "data.js",
     "format.js", "charts.js", "heat.js", "sections.js", "workloads.js",
-    "beside.js", "compare.js", "sweep.js", "live.js", "report.js" };
+    "beside.js", "compare.js", "history.js", "sweep.js", "live.js",
+    "report.js" };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

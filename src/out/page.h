@@ -16,7 +16,8 @@
 struct sb_page_doc {
     FILE *file;       // its JSON text from the current position to the end
     const char *name; // shown if there are several; NULL: ""
-    const char *kind; // "comparison" (sysbench compare); NULL: "result"
+    const char
+        *kind; // "comparison" (sysbench compare), "history"; NULL: "result"
     const char *side; // of a comparison, its name; NULL: none
 };
 

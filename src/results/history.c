@@ -10,9 +10,11 @@
 #include "base/err.h"
 #include "base/escape.h"
 #include "base/log.h"
+#include "base/paths.h"
 #include "kit/units.h"
 #include "out/json_parts.h"
 #include "out/json_value.h"
+#include "out/page.h"
 #include "out/target.h"
 #include "results/cmd.h"
 #include "results/differences.h"
@@ -21,7 +23,7 @@
 #include "results/history_runs.h"
 
 struct history_opts {
-    const char *by, *order, *json;
+    const char *by, *order, *html, *json;
     struct sb_opt_list at, ignored, exports;
     double margin, confidence; // percent
     int64_t last;
@@ -86,6 +88,12 @@ static const struct sb_opt options[] = {
         .min = 50,
         .max = 99.99,
         .help = "confidence of intervals and of the verdict, percent" },
+    { .name = "html",
+        .type = SB_OPT_STRING,
+        .offset = AT(html),
+        .def = "",
+        .flags = SB_OPT_FILENAME | SB_OPT_YIELDS,
+        .help = "also write the history to this file as a page with charts" },
     { .name = "json",
         .type = SB_OPT_STRING,
         .offset = AT(json),
@@ -573,6 +581,41 @@ static int write_json(const struct history *h)
     return rc;
 }
 
+static int write_page(const struct history *h, char *text, struct sb_err *err)
+{
+    struct sb_page_doc doc = { .file = fmemopen(text, strlen(text), "r"),
+        .kind = "history" };
+    struct sb_page_parts parts = {
+        .docs = &doc, .ndocs = 1, .title = "sysbench history"
+    };
+    struct sb_paths paths;
+    int rc = sb_paths_find(&paths, err);
+
+    if (rc == 0 && !doc.file)
+        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+    parts.page = paths.page;
+    parts.charts = paths.charts;
+    rc = rc ? rc : sb__cmd_write_page(h->o->html, &parts, err);
+    if (doc.file)
+        fclose(doc.file);
+    return rc;
+}
+
+static int write_html(const struct history *h)
+{
+    json_t *o = history_document(h);
+    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    struct sb_err err = { 0 };
+    int rc = text ? write_page(h, text, &err)
+                  : sb_err_set(&err, SB_ENOMEM, "out of memory");
+
+    if (rc)
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+    free(text);
+    json_decref(o);
+    return rc;
+}
+
 static int write_exports(struct history *h)
 {
     unsigned judged;
@@ -621,7 +664,8 @@ static int check_outputs(const struct history_opts *o, bool *text)
     struct sb_err err = { 0 };
 
     *text = strcmp(o->json, "-") != 0;
-    if (check_output(o->json))
+    *text = *text && strcmp(o->html, "-") != 0;
+    if (check_output(o->json) || check_output(o->html))
         return SB_EUSAGE;
     for (size_t i = 0; i < o->exports.count; i++) {
         const char *file = NULL;
@@ -695,7 +739,8 @@ static int perform(struct history *h)
     }
     if (text)
         print_history(h);
-    if ((*h->o->json && write_json(h)) || write_exports(h))
+    if ((*h->o->json && write_json(h)) || (*h->o->html && write_html(h)) ||
+        write_exports(h))
         return SB_CMD_FAILED;
     return status_of(h);
 }

@@ -19,8 +19,8 @@ static const char charts_folder[] = "parts/lib";
 
 static const char *const part_names[] = { "report.css", "data.js", "format.js",
     "charts.js", "heat.js", "sections.js", "workloads.js", "beside.js",
-    "compare.js", "sweep.js", "live.js", "report.js", "lib/uPlot.min.css",
-    "lib/uPlot.iife.min.js" };
+    "compare.js", "history.js", "sweep.js", "live.js", "report.js",
+    "lib/uPlot.min.css", "lib/uPlot.iife.min.js" };
 
 static void write_file(const char *name, const char *text)
 {
@@ -91,8 +91,8 @@ static void all_parts_in_order(void)
         "<style nonce=\"", "[lib/uPlot.min.css]", "[report.css]", "</style>",
         "<script nonce=\"", "[lib/uPlot.iife.min.js]", "[data.js]",
         "[format.js]", "[charts.js]", "[heat.js]", "[sections.js]",
-        "[workloads.js]", "[beside.js]", "[compare.js]", "[sweep.js]",
-        "[live.js]", "[report.js]", "</script>", "last\n" };
+        "[workloads.js]", "[beside.js]", "[compare.js]", "[history.js]",
+        "[sweep.js]", "[live.js]", "[report.js]", "</script>", "last\n" };
     struct sb_page_parts p = parts();
     struct sb_err err = { 0 };
     const char *text = page_of(&p, &err);

@@ -137,6 +137,11 @@ function build() {
     configurationSection(main, run);
     if (together || page.comparison)
         list();
+    complete(main);
+}
+
+// Navigation, and the charts.
+function complete(main) {
     navigation(main);
     for (const e of main.querySelectorAll(".wide, nav ul"))
         hintScroll(e);
@@ -234,7 +239,15 @@ function show(documents) {
 }
 
 watch();
-if (root.dataset.live !== undefined)
+const history_ = document.querySelector("script.history");
+if (root.dataset.live !== undefined) {
     live();
-else
+} else if (history_) {
+    const main = document.getElementById("main");
+    main.replaceChildren();
+    historySections(document.getElementById("top"), main,
+        JSON.parse(history_.textContent));
+    complete(main);
+} else {
     show(readDocuments());
+}
