@@ -154,6 +154,18 @@ static int check_until(const struct sb_app *a, struct sb_err *err)
     return 0;
 }
 
+// What the side that was measured before has left to do would be measured with
+// the other side.
+static int settle_pairs(struct sb_app *a, struct sb_err *err)
+{
+    struct sb_opt_view view;
+
+    if (!a->ab || a->builtin || !sb_opts_find(a->opts, "settle", &view) ||
+        view.table != &sb_settle_opt_table || view.source != SB_SRC_DEFAULT)
+        return 0;
+    return sb_opts_set(a->opts, "settle", "30s", SB_SRC_DEFAULT, err);
+}
+
 int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
 {
     bool requests = sb_opts_given(a->opts, "max-requests", false);
@@ -171,6 +183,8 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
         rc = rate_init(a, err);
     if (rc == 0)
         rc = sb_sampler_check(&a->sampler_opts, err);
+    if (rc == 0)
+        rc = settle_pairs(a, err);
     if (rc == 0)
         rc = sb_settle_limit(&a->settle_opts, &limit, err);
     if (rc == 0)

@@ -46,6 +46,11 @@ static void print_steps(const struct sb_app *a, const struct sb_settled *s,
     unsigned first, double seconds)
 {
     bool settles = strcmp(a->settle_opts.settle, "off");
+    struct sb_opt_view view;
+    // Otherwise sysbench ab did it.
+    bool asked = a->settle_opts.prewarm ||
+                 !sb_opts_find(a->opts, "settle", &view) ||
+                 view.source != SB_SRC_DEFAULT;
     const char *when = first < s->n && s->step[first].again
                            ? " before the measured part"
                            : "";
@@ -72,6 +77,9 @@ static void print_steps(const struct sb_app *a, const struct sb_settled *s,
         printf("\n%s", *when ? "\n" : "");
         fflush(stdout);
     }
+    // A server that does some of the steps could do the others.
+    if (done == 0 && !asked)
+        return;
     for (unsigned i = first; i < s->n; i++) {
         if (s->step[i].failed)
             sb_log(SB_LOG_WARNING, "%s%s%s: %s", s->step[i].name,

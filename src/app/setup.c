@@ -88,27 +88,33 @@ int sb_app_setup_replace(
     return keep(&a->settings, argv, argc, is_place, err);
 }
 
+// From a->settings, because secrets in a->argv are not readable any more.
 int sb_app_setup_add(const struct sb_app *a, char *test, char *const *word,
     size_t n, struct sb_buf *b, struct sb_err *err)
 {
-    char **argv = calloc((size_t)a->argc + n + 2, sizeof(*argv));
-    size_t argc = 0;
+    struct sb_wire w = sb_wire_of(a->settings.data, a->settings.len);
+    char version[64];
 
-    if (!argv)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    for (int i = 0; i < a->argc; i++) {
-        argv[argc++] = a->argv[i];
-        if (test && strcmp(a->argv[i], "ab") == 0) {
-            argv[argc++] = test;
+    sb_buf_init(b, 0);
+    sb_wire_get_text(&w, version, sizeof(version));
+    sb_wire_put_text(b, version);
+    uint64_t argc = sb_wire_get(&w);
+    sb_wire_put(b, argc + n + (test != NULL));
+    for (uint64_t i = 0; i < argc; i++) {
+        size_t len;
+        const char *text = sb_wire_get_bytes(&w, &len);
+
+        sb_wire_put_bytes(b, text, len);
+        if (test && len == 2 && memcmp(text, "ab", 2) == 0) {
+            sb_wire_put_text(b, test);
             test = NULL;
         }
     }
     for (size_t i = 0; i < n; i++)
-        argv[argc++] = word[i];
-    int rc = keep(b, argv, argc, is_setting, err);
-
-    free(argv);
-    return rc;
+        sb_wire_put_text(b, word[i]);
+    // The variables.
+    sb_buf_add(b, w.at, (size_t)(w.end - w.at));
+    return b->failed ? sb_err_set(err, SB_ENOMEM, "out of memory") : 0;
 }
 
 static void put_facts(struct sb_buf *b, const struct sb_fact *fact, unsigned n)
