@@ -67,9 +67,34 @@ function sideBox(look, side, runs) {
         first && h("p", { class: "facts" }, sentence(first)),
         times.length ? h("p", { class: "facts" }, `measured ${
             [...new Set([times[0], times.at(-1)])].join(" to ")} UTC`) : null,
+        side.validity ? h("p", { class: "facts" }, sideChecks(side)) : null,
         h("p", null, Object.entries(first && first.doc.labels || {})
             .map(([k, v]) => h("span", { class: "label" }, `${k}: ${v}`))));
     return { box, paint: () => paintSample(sample, look) };
+}
+
+// What the checks of the figures of a side's runs say.
+function sideChecks(side) {
+    const { doubtful = 0, bad = 0, checks = {} } = side.validity || {};
+    const names = Object.entries(checks).map(([name, n]) => side.runs > 1
+        ? `${name} in ${n}` : name).join(", ");
+    return doubtful + bad ? h("span", { class: "bad" }, `${doubtful + bad} of ${
+        plural(side.runs, "run")} doubtful or bad: ${names}`)
+        : "no check is doubtful";
+}
+
+// The first differences between the sides, in a sentence.
+function differingSentence(c) {
+    const most = 4, list = c.differences.filter(d => d.kind !== "setting");
+    const settings = c.differences.length - list.length;
+    const text = d => d.a.length === 1 && d.b.length === 1
+        ? `${d.name} (${d.a[0] || "empty"} / ${d.b[0] || "empty"})` : d.name;
+    const more = list.length - most;
+    return c.differences.length ? `What differs: ${[
+        ...list.slice(0, most).map(text), more > 0 ? `${more} more` : "",
+        settings ? plural(settings, "setting") + " of the server" : ""]
+        .filter(Boolean).join(", ")}.`
+        : "Nothing else differs, as far as the results say.";
 }
 
 // The verdict of B in a sentence, and how it is shown.
@@ -114,6 +139,7 @@ function comparisonHeader(top, c, runs) {
         h("h1", { id: "verdict", class: v.name, "data-verdict": c.verdict },
             `${v.sign} ${title}`),
         h("p", { id: "sentence" }, deciding(c)),
+        h("p", { id: "differs" }, differingSentence(c)),
         ...c.notes.map(n => h("p", { class: "end" }, n)),
         h("div", { class: "sides" }, boxes.map(b => b.box)));
     boxes.forEach(b => b.paint());
