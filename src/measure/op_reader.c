@@ -87,6 +87,7 @@ static void sum_up_workload(
     for (unsigned i = 0; i < users; i++) {
         sum->failed += sb__load_count(&t[i].failed);
         sum->restarts += sb__load_count(&t[i].restarts);
+        sum->cut_short += sb__load_count(&t[i].cut_short);
     }
 }
 
@@ -111,6 +112,7 @@ static void take_sums(struct sb_snap_op *op, struct sb_snap_op *last,
     op->rows = sum.rows - last->rows;
     op->failed = sum.failed - last->failed;
     op->restarts = sum.restarts - last->restarts;
+    op->cut_short = sum.cut_short - last->cut_short;
     op->min = sum.min;
     op->max = sum.max;
     *last = sum;

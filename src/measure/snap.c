@@ -232,6 +232,7 @@ static int add_operation(struct sb_snap_op *to, const struct sb_snap_op *from)
     to->rows += from->rows;
     to->failed += from->failed;
     to->restarts += from->restarts;
+    to->cut_short += from->cut_short;
     if (from->count > 0 && to->count == from->count) {
         to->min = from->min;
         to->max = from->max;
@@ -589,6 +590,7 @@ static int sub_ops(struct sb_snap *out, const struct sb_snap *later,
             .rows = a->rows - b->rows,
             .failed = a->failed - b->failed,
             .restarts = a->restarts - b->restarts,
+            .cut_short = a->cut_short - b->cut_short,
         };
         rc = sb_hist_snap_sub(&o->hist, &a->hist, &b->hist);
         if (rc == 0)
@@ -695,6 +697,14 @@ static void sub_scalars(struct sb_snap *out, const struct sb_snap *later,
 uint64_t sb_counters_failed(const struct sb_counters *c)
 {
     return c->completed > 0 ? c->failed - c->cut_short : c->failed;
+}
+
+uint64_t sb_snap_op_failed(const struct sb_snap_op *op)
+{
+    // Both are read while a user writes.
+    uint64_t cut = op->cut_short < op->failed ? op->cut_short : op->failed;
+
+    return op->count > 0 ? op->failed - cut : op->failed;
 }
 
 int sb_snap_sub(struct sb_snap *out, const struct sb_snap *later,

@@ -12,8 +12,9 @@ struct sb_rate_search;
 
 struct sb_snap_op {
     uint64_t count, errors, ns, min, max, hits, misses;
-    uint64_t rows;             // returned or changed by the executions
-    uint64_t failed, restarts; // events; SB_OP_WORKLOAD only
+    uint64_t rows; // returned or changed by the executions
+    // Events; SB_OP_WORKLOAD only. Result files do not have cut_short.
+    uint64_t failed, restarts, cut_short;
     struct sb_hist_snap hist;
 };
 
@@ -112,6 +113,8 @@ int sb_snap_check_printed(
 // because the run ended before its next try does not, unless no event
 // succeeded.
 uint64_t sb_counters_failed(const struct sb_counters *c);
+// The same of a workload.
+uint64_t sb_snap_op_failed(const struct sb_snap_op *op);
 
 // The figures of an interval or a whole run. Latencies are in nanoseconds:
 // response times in an open loop, service times in a closed loop.

@@ -262,6 +262,7 @@ static int take_op(struct sb_snap_op *op, const struct sb_stats *s, unsigned n,
     for (unsigned i = 0; w && i < s->users; i++) {
         op->failed += sb__load_count(&w[i].failed);
         op->restarts += sb__load_count(&w[i].restarts);
+        op->cut_short += sb__load_count(&w[i].cut_short);
     }
     op->min = none_is_zero(op->min);
     if (live) {

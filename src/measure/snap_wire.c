@@ -100,7 +100,8 @@ static void put_operation(
     struct sb_buf *b, const struct sb_snap_op *op, const struct sb_op *of)
 {
     const uint64_t numbers[] = { op->count, op->errors, op->ns, op->min,
-        op->max, op->hits, op->misses, op->rows, op->failed, op->restarts };
+        op->max, op->hits, op->misses, op->rows, op->failed, op->restarts,
+        op->cut_short };
 
     sb_wire_put_text(b, of->name);
     sb_wire_put(b, of->kind);
@@ -266,8 +267,8 @@ static int add_operation(struct sb_wire *w, struct sb_snap *to,
     struct sb_stats *to_stats, struct sb_snap_op *op)
 {
     uint64_t *const numbers[] = { &op->count, &op->errors, &op->ns, &op->min,
-        &op->max, &op->hits, &op->misses, &op->rows, &op->failed,
-        &op->restarts };
+        &op->max, &op->hits, &op->misses, &op->rows, &op->failed, &op->restarts,
+        &op->cut_short };
     char name[sizeof(to_stats->op[0].name)];
 
     sb_wire_get_text(w, name, sizeof(name));

@@ -512,8 +512,10 @@ void sb_rec_failed(struct sb_rec *r, bool cut_short)
 {
     struct sb_workload_tally *w = workload_tally(r);
 
-    if (w)
+    if (w) {
         sb_tally_add(&w->failed, 1);
+        sb_tally_add(&w->cut_short, cut_short);
+    }
     sb_tally_add(&r->tally.failed, 1);
     sb_tally_add(&r->tally.cut_short, cut_short);
 }

@@ -126,6 +126,7 @@ struct sb_op_tally {
 struct sb_workload_tally {
     _Alignas(64) _Atomic uint64_t failed;
     _Atomic uint64_t restarts;
+    _Atomic uint64_t cut_short; // of the failed ones
 };
 
 // An error code as counted by one user; n is published with release.

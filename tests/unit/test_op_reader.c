@@ -81,10 +81,11 @@ static void only_workloads_have_failed_events(void)
     CHECK_INT(sb_stats_op(&s, "a", SB_OP_WORKLOAD), 0);
     CHECK_INT(sb_stats_op(&s, "a/select", SB_OP_READ), 1);
     s.rec[0].workload = s.rec[1].workload = 1 + 0;
-    sb_rec_failed(&s.rec[0], false);
+    sb_rec_failed(&s.rec[0], true);
     sb_rec_restarted(&s.rec[1]);
     CHECK_INT(sb_op_reader_take(&reader), 0);
     CHECK_INT(reader.op[0].failed, 1);
+    CHECK_INT(reader.op[0].cut_short, 1);
     CHECK_INT(reader.op[0].restarts, 1);
     sb_rec_restarted(&s.rec[0]);
     sb_rec_restarted(&s.rec[1]);
@@ -94,6 +95,7 @@ static void only_workloads_have_failed_events(void)
     sb_rec_failed(&s.rec[0], false);
     CHECK_INT(sb_op_reader_take(&reader), 0);
     CHECK_INT(reader.op[0].failed, 0);
+    CHECK_INT(reader.op[0].cut_short, 0);
     CHECK_INT(reader.op[0].restarts, 2);
     CHECK_INT(reader.op[1].failed, 0);
     CHECK_INT(reader.op[1].restarts, 0);

@@ -29,7 +29,7 @@ static void record(
         sb_rec_op(r, b, 2 * ms[i] * MS);
     }
     r->workload = 1 + w;
-    sb_rec_failed(r, false);
+    sb_rec_failed(r, true);
     sb_rec_restarted(r);
     sb_rec_restarted(r);
     snprintf(error.msg, sizeof(error.msg), "of %s", own);
@@ -75,6 +75,7 @@ static void nothing_is_lost(void)
     CHECK_INT(sum.user_max[1], 20 * MS);
     int w = sb_stats_op(&stats, "work", SB_OP_WORKLOAD);
     CHECK_INT(sum.op[w].failed, 2);
+    CHECK_INT(sum.op[w].cut_short, 2);
     CHECK_INT(sum.op[w].restarts, 4);
     CHECK_INT(op(&sum, &stats, "a")->count, 3);
     CHECK_INT(op(&sum, &stats, "b")->count, 2);

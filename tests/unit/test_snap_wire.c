@@ -51,7 +51,7 @@ static void record(struct rank *p, const char *own, uint64_t ms)
             sb_rec_delay(r, ms * i, 0);
         }
         r->workload = 1 + w;
-        sb_rec_failed(r, false);
+        sb_rec_failed(r, true);
         sb_rec_code(r, "driver", &error, 1, ms);
         sb_rec_flush(r);
     }
@@ -180,6 +180,7 @@ static void sums_are_the_same(void)
     check_metrics(&sent, &there, &sum, &here);
     int work = sb_stats_op(&there, "work", SB_OP_WORKLOAD);
     CHECK_INT(sent.op[work].failed, 4);
+    CHECK_INT(sent.op[work].cut_short, 4);
     CHECK_INT(sent.ncodes, 1);
     CHECK_INT(sent.code[0].count, 4);
     CHECK_INT(sent.code[0].lost, 4);
