@@ -558,6 +558,9 @@ void sb_app_settled_done(struct sb_app *a);
 int sb__app_beside_begin(struct sb__listening *t);
 // Whether the run ends because of --beside-wait.
 bool sb__app_beside_stop(const struct sb__listening *t);
+// What is known of the workload beside the command now, or NULL without one.
+const struct sb_beside_figures *sb__app_beside_figures(
+    const struct sb__listening *t);
 // The run is over: stops the command, and prints its figures if the report was
 // printed. Returns the exit status: `status`, or SB_EXIT_FAILED if it is 0 and
 // the command failed or was not started.

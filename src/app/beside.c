@@ -257,6 +257,17 @@ bool sb__app_beside_stop(const struct sb__listening *t)
            sb_beside_wait(t->beside->process, 0);
 }
 
+const struct sb_beside_figures *sb__app_beside_figures(
+    const struct sb__listening *t)
+{
+    struct sb__app_beside *b = t->beside;
+
+    if (!b)
+        return NULL;
+    copy_state(&b->figures.command, b->process, b->measured);
+    return &b->figures;
+}
+
 // A signal ends the grace period. Returns it, or 0.
 static int stop_in_time(const struct sb_app *a, struct sb__app_beside *b)
 {

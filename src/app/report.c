@@ -614,11 +614,17 @@ int sb__app_status_of(const struct sb_run_result *res)
 // --assert during the run and at its end, and --rate-limit, by which --rate=max
 // judges.
 
+static void warn(const char *text)
+{
+    sb_log(SB_LOG_WARNING, "%s", text);
+}
+
 // Logs which limit ends the run.
 static void check_interval(struct sb__listening *t, const struct sb_report *r)
 {
     struct sb_asserts *limits = &t->a->asserts;
 
+    sb_asserts_look(limits, r, warn);
     if (!limits->by && sb_asserts_interval(limits, r))
         sb_log(SB_LOG_ALERT, "%s; ending the run", limits->why);
 }
@@ -635,13 +641,14 @@ static void check_search(
 
 static void check_final(struct sb__listening *t, const struct sb_report *final)
 {
+    const struct sb_assert_facts facts = { .validity = t->a->facts.validity,
+        .costs = t->a->facts.costs,
+        .beside = sb__app_beside_figures(t) };
     struct sb_report whole;
 
     sb_reporters_whole(&whole, final);
-    sb_asserts_final(
-        &t->a->asserts, &whole, t->a->facts.validity, t->a->facts.costs);
-    sb_asserts_final(
-        &t->a->headline_of, &whole, t->a->facts.validity, t->a->facts.costs);
+    sb_asserts_final(&t->a->asserts, &whole, &facts);
+    sb_asserts_final(&t->a->headline_of, &whole, &facts);
     sb__app_answers_judge(t->a);
     check_search(t, final->search);
 }
@@ -853,7 +860,9 @@ void sb__app_listen(struct sb__listening *t, struct sb_listener *l)
         .interval_ns = a->script || a->mix || t->beside || a->reporters.n ||
                                sb__app_validity_follows(a) ||
                                sb__app_costs_wanted(a) ||
-                               sb_asserts_abort(&a->asserts) || t->progress
+                               sb_asserts_abort(&a->asserts) ||
+                               sb_asserts_of_operations(&a->asserts) ||
+                               t->progress
                            ? FILE_INTERVAL
                            : 0,
         // The end of a warm-up is the end of an interval.

@@ -94,7 +94,38 @@ const struct sb_app_table sb_app_tables[] = {
 
 // What follows from options of the core, when they have their values.
 
-static int init_text(struct sb_app *a, struct sb_err *err)
+// The names that limits of a run may contain.
+struct limit_names {
+    const char *stage[SB_STAGES_MAX], *part[SB_MIX_MAX];
+    struct sb_assert_names names;
+};
+
+// Returns NULL for a command without a run. n keeps what it returns.
+static const struct sb_assert_names *names_of_run(
+    const struct sb_app *a, struct limit_names *n)
+{
+    const struct sb_stages *s = &a->run.stages;
+    const struct sb_mix *m = &a->run.mix;
+
+    if (!a->command || strcmp(a->command, "run") != 0)
+        return NULL;
+    for (unsigned i = 0; i < s->n; i++)
+        n->stage[i] = s->stage[i].name;
+    for (unsigned i = 0; i < m->n; i++)
+        n->part[i] = m->part[i].name;
+    n->names = (struct sb_assert_names){ .stage = n->stage,
+        .nstages = s->n,
+        .part = n->part,
+        .nparts = m->n,
+        .beside = *a->beside_opts.command != '\0',
+        .alone = a->beside_opts.alone,
+        .price = a->text_opts.price > 0 };
+    return &n->names;
+}
+
+// names: NULL if they are not known yet.
+static int init_text(
+    struct sb_app *a, const struct sb_assert_names *names, struct sb_err *err)
 {
     int rc = sb_text_init(&a->text, &a->text_opts, stdout, err);
 
@@ -102,14 +133,14 @@ static int init_text(struct sb_app *a, struct sb_err *err)
     a->text.db_debug = a->db.debug;
     if (rc == 0)
         rc = sb_reporters_init(&a->reporters, &a->report_opts, err);
-    // Called again when the defaults of the script are known.
+    // Called again when the defaults of the script and all names are known.
     sb_asserts_done(&a->asserts);
     if (rc == 0)
-        rc = sb_asserts_init(&a->asserts, a->report_opts.limits, err);
+        rc = sb_asserts_init(&a->asserts, a->report_opts.limits, names, err);
     sb_asserts_done(&a->headline_of);
     if (rc == 0)
         rc = sb_asserts_init_headline(
-            &a->headline_of, a->report_opts.headline, err);
+            &a->headline_of, a->report_opts.headline, names, err);
     if (rc == 0)
         rc = sb_until_init(&a->until, a->report_opts.until, err);
     a->text.none = a->reporters.no_text;
@@ -121,7 +152,7 @@ int sb_app_prepare_options(struct sb_app *a, struct sb_err *err)
     int rc = sb_random_share(&a->random, &a->dist, sb_clock_wall(), err);
 
     if (rc == 0)
-        rc = init_text(a, err);
+        rc = init_text(a, NULL, err);
     sb_log_set_level(a->run.debug ? SB_LOG_DEBUG : (int)a->text_opts.verbosity);
     // Rank 0 prints warnings about options.
     if (sb_app_job_follows(a) && sb_log_level() > SB_LOG_ALERT)
@@ -131,12 +162,14 @@ int sb_app_prepare_options(struct sb_app *a, struct sb_err *err)
 }
 
 // parses --rate-limit. SB_EUSAGE.
-static int rate_init(struct sb_app *a, struct sb_err *err)
+static int rate_init(
+    struct sb_app *a, const struct sb_assert_names *names, struct sb_err *err)
 {
     sb_asserts_done(&a->rate_limits);
     if (!a->run.rate_search)
         return 0;
-    return sb_asserts_init_search(&a->rate_limits, a->run.rate_limit, err);
+    return sb_asserts_init_search(
+        &a->rate_limits, a->run.rate_limit, names, err);
 }
 
 // --until needs a maximum, and one load.
@@ -171,6 +204,8 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
     bool requests = sb_opts_given(a->opts, "max-requests", false);
     bool time = sb_opts_given(a->opts, "time", false) ||
                 sb_opts_given(a->opts, "max-time", false);
+    const struct sb_assert_names *names = NULL;
+    struct limit_names room;
     uint64_t limit;
     a->run.mix.by = a->o.mix_by; // a sweep changes it
     int rc = sb_app_ranks_threads(a, err);
@@ -180,7 +215,9 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
     if (rc == 0)
         rc = sb_app_ranks_finish(a, err);
     if (rc == 0)
-        rc = rate_init(a, err);
+        names = names_of_run(a, &room);
+    if (rc == 0)
+        rc = rate_init(a, names, err);
     if (rc == 0)
         rc = sb_sampler_check(&a->sampler_opts, err);
     if (rc == 0)
@@ -196,7 +233,7 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
     else if (rc == 0 && sb_app_job_follows(a))
         a->random.seed = a->setup.seed;
     if (rc == 0)
-        rc = init_text(a, err);
+        rc = init_text(a, names, err);
     return rc ? rc : check_until(a, err);
 }
 

@@ -12,6 +12,7 @@
 #include "kit/array.h"
 #include "kit/units.h"
 #include "out/assert.h"
+#include "out/beside_figures.h"
 
 enum sb__figure {
     SB__FIGURE_RATE,
@@ -32,40 +33,52 @@ enum sb__figure {
     SB__FIGURE_KNOWN, // checks
     SB__FIGURE_COST,  // of an event
     SB__FIGURE_RESULT,
+    SB__FIGURE_TIME, // of the command of --beside
 };
+
+// What a figure can be taken of.
+#define EVENTS 1u // all events; times of events are times of anything
+#define OP     2u // an operation, or a kind of them
+#define PART   4u // a workload of a mix
+#define BESIDE 8u // a phase of the command beside the run
 
 struct sb_assert_figure {
     const char *name; // "p" is followed by a number
     enum sb__figure id;
     enum sb_assert_unit unit;
-    bool of_events, of_op; // times of events are times of anything
-    bool sum;              // of an interval: add up the intervals
+    unsigned of;
+    bool sum; // of an interval: add up the intervals
 };
 
 // The parser of --assert. A limit is
-//     [NAME.]FIGURE OPERATOR NUMBER[UNIT] [abort [after DURATION]]
+//     [STAGE.][NAME.]FIGURE OPERATOR NUMBER[UNIT] [abort [after DURATION]]
 
 #define SPACES  " \t\r\n"
 #define COMPARE "<>=!"
 
 static const struct sb_assert_figure figures[] = {
-    { "tps", SB__FIGURE_RATE, SB_ASSERT_PER_S, true, true, false },
-    { "eps", SB__FIGURE_RATE, SB_ASSERT_PER_S, true, true, false },
-    { "qps", SB__FIGURE_QUERIES, SB_ASSERT_PER_S, true, true, false },
-    { "events", SB__FIGURE_EVENTS, SB_ASSERT_COUNT, true, false, true },
-    { "count", SB__FIGURE_EVENTS, SB_ASSERT_COUNT, false, true, true },
-    { "errors", SB__FIGURE_ERRORS, SB_ASSERT_COUNT, true, true, true },
-    { "failed", SB__FIGURE_FAILED, SB_ASSERT_COUNT, true, false, true },
-    { "failed_pct", SB__FIGURE_FAILED_PCT, SB_ASSERT_PERCENT, true, false,
+    { "tps", SB__FIGURE_RATE, SB_ASSERT_PER_S, EVENTS | OP | PART | BESIDE,
         false },
-    { "restarts", SB__FIGURE_RESTARTS, SB_ASSERT_COUNT, true, false, true },
-    { "reconnects", SB__FIGURE_RECONNECTS, SB_ASSERT_COUNT, true, false, true },
-    { "queue", SB__FIGURE_QUEUE, SB_ASSERT_COUNT, true, false, false },
-    { "rows", SB__FIGURE_ROWS, SB_ASSERT_COUNT, false, true, true },
-    { "min", SB__FIGURE_MIN, SB_ASSERT_MS, true, true, false },
-    { "avg", SB__FIGURE_AVG, SB_ASSERT_MS, true, true, false },
-    { "max", SB__FIGURE_MAX, SB_ASSERT_MS, true, true, false },
-    { "p", SB__FIGURE_PERCENTILE, SB_ASSERT_MS, true, true, false },
+    { "eps", SB__FIGURE_RATE, SB_ASSERT_PER_S, EVENTS | OP | PART | BESIDE,
+        false },
+    { "qps", SB__FIGURE_QUERIES, SB_ASSERT_PER_S, EVENTS | OP | PART, false },
+    { "events", SB__FIGURE_EVENTS, SB_ASSERT_COUNT, EVENTS | PART | BESIDE,
+        true },
+    { "count", SB__FIGURE_EVENTS, SB_ASSERT_COUNT, OP | PART, true },
+    { "errors", SB__FIGURE_ERRORS, SB_ASSERT_COUNT, EVENTS | OP | PART | BESIDE,
+        true },
+    { "failed", SB__FIGURE_FAILED, SB_ASSERT_COUNT, EVENTS | PART, true },
+    { "failed_pct", SB__FIGURE_FAILED_PCT, SB_ASSERT_PERCENT, EVENTS | PART,
+        false },
+    { "restarts", SB__FIGURE_RESTARTS, SB_ASSERT_COUNT, EVENTS | PART, true },
+    { "reconnects", SB__FIGURE_RECONNECTS, SB_ASSERT_COUNT, EVENTS, true },
+    { "queue", SB__FIGURE_QUEUE, SB_ASSERT_COUNT, EVENTS, false },
+    { "rows", SB__FIGURE_ROWS, SB_ASSERT_COUNT, OP | PART, true },
+    { "min", SB__FIGURE_MIN, SB_ASSERT_MS, EVENTS | OP | PART, false },
+    { "avg", SB__FIGURE_AVG, SB_ASSERT_MS, EVENTS | OP | PART | BESIDE, false },
+    { "max", SB__FIGURE_MAX, SB_ASSERT_MS, EVENTS | OP | PART | BESIDE, false },
+    { "p", SB__FIGURE_PERCENTILE, SB_ASSERT_MS, EVENTS | OP | PART | BESIDE,
+        false },
 };
 
 #define FIGURES (sizeof(figures) / sizeof(figures[0]))
@@ -74,18 +87,31 @@ static const struct sb_assert_figure figures[] = {
 #define VALIDITY "validity"
 
 static const struct sb_assert_figure state_figure = { VALIDITY,
-    SB__FIGURE_STATE, SB_ASSERT_STATE, true, false, false };
+    SB__FIGURE_STATE, SB_ASSERT_STATE, EVENTS, false };
 static const struct sb_assert_figure known_figure = { "known", SB__FIGURE_KNOWN,
-    SB_ASSERT_COUNT, true, false, false };
+    SB_ASSERT_COUNT, EVENTS, false };
 
 // "costs.NAME"
 #define COSTS "costs."
 
 static const struct sb_assert_figure cost_figure = { COSTS, SB__FIGURE_COST,
-    SB_ASSERT_COST, true, false, false };
+    SB_ASSERT_COST, EVENTS, false };
+
+// "beside.FIGURE": during the command; "beside.PHASE.FIGURE"; "beside.time"
+#define BESIDE_NAME "beside."
+
+static const char *const phases[SB_BESIDE_PHASES] = { "before.", "during.",
+    "edges.", "after." };
+
+static const struct sb_assert_figure time_figure = { "time", SB__FIGURE_TIME,
+    SB_ASSERT_MS, BESIDE, false };
+
+// Names with a meaning of their own, which a stage in a limit cannot have.
+static const char *const meanings[] = { "read", "write", "other", "service",
+    "response", "lag", "client_delay", "validity", "costs", "beside" };
 
 static const struct sb_assert_figure result_figure = { "result",
-    SB__FIGURE_RESULT, SB_ASSERT_OWN, true, false, false };
+    SB__FIGURE_RESULT, SB_ASSERT_OWN, EVENTS, false };
 
 // Which times of events; the names of figures follow after a full stop.
 static const struct {
@@ -112,11 +138,12 @@ static const struct {
 };
 
 struct parser {
-    const char *text, *at; // the list; where the parser is
-    const char *limit;     // start of the limit that is parsed
-    const char *option;    // in messages
-    bool search;           // only limits that a search can use
-    bool headline;         // a figure without a limit
+    const char *text, *at;               // the list; where the parser is
+    const char *limit;                   // start of the limit that is parsed
+    const char *option;                  // in messages
+    bool search;                         // only limits that a search can use
+    bool headline;                       // a figure without a limit
+    const struct sb_assert_names *names; // or NULL
     struct sb_err *err;
 };
 
@@ -200,7 +227,7 @@ static bool event_figure(struct sb_limit *l, const char *text, size_t len)
     }
     l->of = SB_ASSERT_EVENTS;
     l->figure = find_figure(text, len, &l->pct);
-    return l->figure && l->figure->of_events;
+    return l->figure && (l->figure->of & EVENTS);
 }
 
 // A figure of an operation: its name, a full stop, the figure. Names may have
@@ -211,7 +238,7 @@ static bool op_figure(struct sb_limit *l, const char *text, size_t len)
         if (text[i] != '.')
             continue;
         l->figure = find_figure(text + i + 1, len - i - 1, &l->pct);
-        if (l->figure && l->figure->of_op) {
+        if (l->figure) {
             l->of = SB_ASSERT_OP;
             l->name = copy_text(text, i);
             return true;
@@ -258,6 +285,30 @@ static bool costs_figure(struct sb_limit *l, const char *text, size_t len)
                memcmp(text + n, SB_COSTS_USD, len - n) == 0);
 }
 
+// The workload in a phase of the command beside the run, or the time that the
+// command takes.
+static bool beside_figure(struct sb_limit *l, const char *text, size_t len)
+{
+    l->of = SB_ASSERT_BESIDE;
+    l->phase = SB_BESIDE_DURING;
+    l->figure = &time_figure;
+    if (len == strlen(time_figure.name) &&
+        memcmp(text, time_figure.name, len) == 0)
+        return true;
+    for (unsigned i = 0; i < SB_BESIDE_PHASES; i++) {
+        size_t n = strlen(phases[i]);
+
+        if (len > n && memcmp(text, phases[i], n) == 0) {
+            l->phase = i;
+            text += n;
+            len -= n;
+            break;
+        }
+    }
+    l->figure = find_figure(text, len, &l->pct);
+    return l->figure && (l->figure->of & BESIDE);
+}
+
 static int unknown_cost(struct parser *p, const char *text, size_t len)
 {
     char what[420];
@@ -286,18 +337,93 @@ static int unknown_check(struct parser *p, const char *text, size_t len)
     return syntax_error(p, what);
 }
 
-// Fails for a figure that exists, but only for operations or only for all
-// events.
-static int wrong_figure(const struct parser *p, const char *name, bool of_op)
+// The stage or the workload with the most similar name, or NULL.
+static const char *near_name(const struct parser *p, const char *name)
 {
-    char what[256];
+    struct sb_near near;
 
-    if (of_op)
+    sb_near_init(&near, name);
+    for (unsigned i = 0; i < p->names->nstages; i++)
+        sb_near_try(&near, p->names->stage[i]);
+    for (unsigned i = 0; i < p->names->nparts; i++)
+        sb_near_try(&near, p->names->part[i]);
+    return near.best;
+}
+
+static bool is_part(const struct sb_assert_names *names, const char *name)
+{
+    for (unsigned i = 0; i < names->nparts; i++)
+        if (strcmp(names->part[i], name) == 0)
+            return true;
+    return false;
+}
+
+// Fails for a figure that operations do not have, or that a workload does not
+// have.
+static int not_of_op(const struct parser *p, const struct sb_limit *l)
+{
+    bool part = is_part(p->names, l->name);
+    const char *near = part ? NULL : near_name(p, l->name);
+    char what[400];
+
+    if (near)
         snprintf(what, sizeof(what),
-            "'%s' is not measured for operations, only for all events", name);
+            "'%s' is not measured for operations, and no stage or workload is "
+            "called '%.64s' (did you mean %.64s?)",
+            l->figure->name, l->name, near);
     else
-        snprintf(what, sizeof(what),
-            "'%s' is only measured for operations: write NAME.%s", name, name);
+        snprintf(what, sizeof(what), "'%s' is not measured for %s, only for %s",
+            l->figure->name, part ? "workloads of a mix" : "operations",
+            l->figure->of & PART ? "all events, stages and workloads of a mix"
+                                 : "all events and stages");
+    return syntax_error(p, what);
+}
+
+// Whether an operation of a mix may have this name: it begins with that of a
+// workload, unless the program has registered it.
+static bool is_of_mix(const struct sb_assert_names *names, const char *name)
+{
+    static const char *const others[] = { "read", "write", "other", "connect",
+        SB_OPS_REST };
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strcmp(name, others[i]) == 0)
+            return true;
+    for (unsigned i = 0; i < names->nparts; i++) {
+        size_t n = strlen(names->part[i]);
+
+        if (strncmp(name, names->part[i], n) == 0 && name[n] == '/')
+            return true;
+    }
+    return false;
+}
+
+// Fails if no operation or workload of the run can have the name of the limit,
+// or if it does not have the figure. name: where it is in the text; the parser
+// is at the figure.
+static int check_op(struct parser *p, struct sb_limit *l, const char *name)
+{
+    const struct sb_assert_names *names = p->names;
+    char what[320];
+
+    if (!names || l->of != SB_ASSERT_OP)
+        return 0;
+    if (!(l->figure->of & (is_part(names, l->name) ? PART : OP)))
+        return not_of_op(p, l);
+    if (is_part(names, l->name))
+        return 0;
+    const char *near = near_name(p, l->name);
+
+    if (near && !l->stage)
+        snprintf(l->near, sizeof(l->near), "%s", near);
+    if (names->nparts == 0 || is_of_mix(names, l->name))
+        return 0;
+    p->at = name;
+    snprintf(what, sizeof(what),
+        "no workload%s is called '%.64s', and operations of a mix are called "
+        "WORKLOAD/NAME%s%.64s%s",
+        names->nstages ? " or stage" : "", l->name,
+        near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
     return syntax_error(p, what);
 }
 
@@ -312,8 +438,11 @@ static int unknown_figure(struct parser *p, const char *text, size_t len)
         if (text[i] == '.' && isalpha((unsigned char)text[i + 1]))
             p->at = text + i + 1;
     snprintf(name, sizeof(name), "%.*s", (int)(text + len - p->at), p->at);
-    if (find_figure(name, strlen(name), &pct))
-        return wrong_figure(p, name, p->at > p->limit);
+    if (find_figure(name, strlen(name), &pct)) {
+        snprintf(what, sizeof(what),
+            "'%s' is only measured for operations: write NAME.%s", name, name);
+        return syntax_error(p, what);
+    }
     sb_near_init(&near, name);
     for (size_t i = 0; i < FIGURES - 1; i++)
         sb_near_try(&near, figures[i].name);
@@ -340,7 +469,8 @@ bool sb_assert_is_result(const char *name)
     return sb_answer_is_name(name, strlen(name)) &&
            !find_figure(name, strlen(name), &pct) &&
            !(name[0] == 'p' && (!name[1] || isdigit((unsigned char)name[1]))) &&
-           strcmp(name, VALIDITY) != 0 && strcmp(name, "costs") != 0;
+           strcmp(name, VALIDITY) != 0 && strcmp(name, "costs") != 0 &&
+           strcmp(name, "beside") != 0;
 }
 
 // Whether the name is so similar to that of a figure that it is most likely
@@ -378,21 +508,39 @@ static bool own_figure(struct sb_limit *l, const char *text, size_t len)
     return true;
 }
 
-static bool any_figure(struct sb_limit *l, const char *text, size_t len)
+static bool begins(const char *text, size_t len, const char *with)
 {
-    return event_figure(l, text, len) || validity_figure(l, text, len) ||
-           costs_figure(l, text, len) || op_figure(l, text, len) ||
-           own_figure(l, text, len);
+    return len > strlen(with) && memcmp(text, with, strlen(with)) == 0;
 }
 
-static int unknown_name(struct parser *p, const char *text, size_t len)
+static bool any_figure(struct sb_limit *l, const char *text, size_t len)
 {
-    size_t n = strlen(VALIDITY "."), k = strlen(COSTS);
+    if (event_figure(l, text, len))
+        return true;
+    if (l->stage)
+        return op_figure(l, text, len);
+    if (begins(text, len, BESIDE_NAME))
+        return beside_figure(
+            l, text + strlen(BESIDE_NAME), len - strlen(BESIDE_NAME));
+    return validity_figure(l, text, len) || costs_figure(l, text, len) ||
+           op_figure(l, text, len) || own_figure(l, text, len);
+}
 
-    if (len > n && memcmp(text, VALIDITY ".", n) == 0)
-        return unknown_check(p, text + n, len - n);
-    if (len > k && memcmp(text, COSTS, k) == 0)
-        return unknown_cost(p, text + k, len - k);
+static int unknown_name(
+    struct parser *p, const struct sb_limit *l, const char *text, size_t len)
+{
+    if (!l->stage && begins(text, len, VALIDITY "."))
+        return unknown_check(
+            p, text + strlen(VALIDITY "."), len - strlen(VALIDITY "."));
+    if (!l->stage && begins(text, len, COSTS))
+        return unknown_cost(p, text + strlen(COSTS), len - strlen(COSTS));
+    if (!l->stage && begins(text, len, BESIDE_NAME)) {
+        p->at = text + strlen(BESIDE_NAME);
+        return syntax_error(p,
+            "expected a figure beside the command: time, tps, events, errors, "
+            "avg, max, or a percentile such as p99; before., edges. or after. "
+            "may precede it");
+    }
     return unknown_figure(p, text, len);
 }
 
@@ -433,16 +581,101 @@ static int read_quoted(struct parser *p, struct sb_limit *l)
     return 0;
 }
 
+// The end of the name of a stage at the start of the text, quoted or not; 0: it
+// is no name of this stage and a full stop.
+static size_t stage_length(const char *text, const char *stage)
+{
+    size_t n = strlen(stage);
+    bool quoted = *text == '"';
+
+    text += quoted;
+    if (n == 0 || strncmp(text, stage, n) != 0)
+        return 0;
+    if (quoted)
+        return text[n] == '"' && text[n + 1] == '.' ? n + 2 : 0;
+    return text[n] == '.' ? n : 0;
+}
+
+// Fails if the name of the stage has another meaning in limits, too.
+static int check_stage(const struct parser *p, const struct sb_limit *l)
+{
+    const struct sb_assert_names *names = p->names;
+    const char *name = names->stage[l->stage - 1];
+    bool other = is_part(names, name);
+    char what[200];
+
+    if (p->search)
+        return syntax_error(
+            p, "a stage cannot be a limit of the search for a rate");
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+        other = other || strcmp(meanings[i], name) == 0;
+    for (unsigned i = 0; i < names->nstages; i++)
+        if (i != l->stage - 1 && strcmp(names->stage[i], name) == 0) {
+            snprintf(what, sizeof(what),
+                "stages %u and %u are both called '%.64s'; give them different "
+                "names: NAME: ...",
+                i < l->stage ? i + 1 : l->stage,
+                i < l->stage ? l->stage : i + 1, name);
+            return syntax_error(p, what);
+        }
+    snprintf(what, sizeof(what),
+        "'%.64s' is a stage and has another meaning in limits, too; give the "
+        "stage another name: NAME: ...",
+        name);
+    return other ? syntax_error(p, what) : 0;
+}
+
+// Reads the name of a stage, if there is one: the longest, because names may
+// have full stops.
+static int read_stage(struct parser *p, struct sb_limit *l)
+{
+    size_t longest = 0;
+
+    for (unsigned i = 0; p->names && i < p->names->nstages; i++) {
+        size_t n = stage_length(p->at, p->names->stage[i]);
+
+        if (n > longest) {
+            longest = n;
+            l->stage = i + 1;
+        }
+    }
+    int rc = l->stage ? check_stage(p, l) : 0;
+
+    if (rc == 0 && l->stage)
+        p->at += longest + 1;
+    return rc;
+}
+
+// The figure of a quoted operation.
+static int read_figure(struct parser *p, struct sb_limit *l, size_t len)
+{
+    l->figure = find_figure(p->at, len, &l->pct);
+    return l->figure ? 0 : unknown_figure(p, p->at, len);
+}
+
+// Fails if the figure requires something that the run does not have.
+static int check_required(const struct parser *p, const struct sb_limit *l)
+{
+    if (!p->names)
+        return 0;
+    if (l->of == SB_ASSERT_BESIDE && !p->names->beside)
+        return syntax_error(p, "figures beside a command require --beside");
+    if (l->of == SB_ASSERT_COSTS && l->cost == SB_COSTS && !p->names->price)
+        return syntax_error(p, SB_COSTS_USD " requires --price");
+    return 0;
+}
+
 static int read_left(struct parser *p, struct sb_limit *l)
 {
+    const char *name;
     size_t len;
+    int rc = read_stage(p, l);
 
-    if (*p->at == '"') {
-        int rc = read_quoted(p, l);
-
-        if (rc)
-            return rc;
-    }
+    name = p->at;
+    if (rc == 0 && *p->at == '"')
+        rc = read_quoted(p, l);
+    if (rc)
+        return rc;
     len = strcspn(p->at, COMPARE ",");
     while (len && strchr(SPACES, p->at[len - 1]))
         len--;
@@ -450,17 +683,25 @@ static int read_left(struct parser *p, struct sb_limit *l)
         return syntax_error(p, "expected a figure such as p99, tps or errors");
     if (*p->at == '.' && !l->name)
         return syntax_error(p, "expected a name before the full stop");
-    if (l->name) {
-        l->figure = find_figure(p->at, len, &l->pct);
-        if (!l->figure || !l->figure->of_op)
-            return unknown_figure(p, p->at, len);
-    } else if (!any_figure(l, p->at, len)) {
-        return unknown_name(p, p->at, len);
-    }
-    if ((l->of == SB_ASSERT_OP || l->of == SB_ASSERT_RESULT) && !l->name)
-        return SB_ENOMEM;
-    p->at += len;
-    return 0;
+    if (l->name)
+        rc = read_figure(p, l, len);
+    else if (!any_figure(l, p->at, len))
+        rc = unknown_name(p, l, p->at, len);
+    if (rc == 0 && (l->of == SB_ASSERT_OP || l->of == SB_ASSERT_RESULT) &&
+        !l->name)
+        rc = SB_ENOMEM;
+    if (rc)
+        return rc;
+    const char *end = p->at + len;
+
+    if (l->of == SB_ASSERT_OP && *name != '"')
+        p->at += strlen(l->name) + 1;
+    rc = check_op(p, l, name);
+    if (rc == 0)
+        rc = check_required(p, l);
+    if (rc == 0)
+        p->at = end;
+    return rc;
 }
 
 static int read_compare(struct parser *p, struct sb_limit *l)
@@ -499,6 +740,10 @@ static int check_search(struct parser *p, const struct sb_limit *l)
     if (l->of == SB_ASSERT_RESULT)
         return syntax_error(p,
             "results of a workload cannot be a limit of the search for a rate");
+    if (l->of == SB_ASSERT_BESIDE)
+        return syntax_error(p,
+            "figures beside a command cannot be a limit of the search for a "
+            "rate");
     if (l->cmp != SB_ASSERT_LT && l->cmp != SB_ASSERT_LE &&
         l->cmp != SB_ASSERT_EQ)
         return syntax_error(
@@ -513,19 +758,25 @@ static int check_search_value(struct parser *p, const struct sb_limit *l)
     return 0;
 }
 
-static int bad_value(const struct parser *p, enum sb_assert_unit unit)
+static int bad_value(const struct parser *p, const struct sb_limit *l)
 {
-    switch (unit) {
+    bool beside = l->of == SB_ASSERT_BESIDE;
+
+    switch (l->figure->unit) {
     case SB_ASSERT_MS:
-        return syntax_error(p,
-            "expected a time such as 10ms, 500us or 1.5s (ms if "
-            "it has no unit)");
+        return syntax_error(
+            p, beside ? "expected a time such as 10ms or 1.5s (ms if it has no "
+                        "unit), or a ratio such as 2x"
+                      : "expected a time such as 10ms, 500us or 1.5s (ms if "
+                        "it has no unit)");
     case SB_ASSERT_PERCENT:
         return syntax_error(
             p, "expected a percentage from 0 to 100, such as 0.1%");
     case SB_ASSERT_PER_S:
-        return syntax_error(
-            p, "expected a rate per second, such as 1000 or 2.5k");
+        return syntax_error(p,
+            beside ? "expected a rate per second, such as 1000 or 2.5k, or a "
+                     "ratio such as 0.8x"
+                   : "expected a rate per second, such as 1000 or 2.5k");
     case SB_ASSERT_STATE:
         return syntax_error(
             p, "expected a state: ok, doubtful, bad, unknown or n/a");
@@ -559,26 +810,41 @@ static int number_of_result(struct sb_limit *l, char *text, size_t len)
     return 0;
 }
 
-static int number_of(struct sb_limit *l, char *text, size_t len)
+// Returns whether the text is a ratio of this figure, "2x", without its x then.
+static bool is_ratio(const struct sb_limit *l, char *text, size_t len)
 {
+    if (l->of != SB_ASSERT_BESIDE || len < 2 || text[len - 1] != 'x' ||
+        l->figure->unit == SB_ASSERT_COUNT)
+        return false;
+    text[len - 1] = '\0';
+    return true;
+}
+
+static int number_of(struct sb_limit *l, char *text)
+{
+    size_t len = strlen(text);
     int64_t ns;
 
+    l->ratio = is_ratio(l, text, len);
+    if (l->ratio)
+        return sb_units_double(text, &l->value) || l->value < 0 ? SB_EUSAGE : 0;
     if (l->figure->unit == SB_ASSERT_OWN)
         return number_of_result(l, text, len);
-
     if (l->figure->unit == SB_ASSERT_STATE) {
         enum sb_validity_state state = sb_validity_named(text);
 
         l->value = state;
         return state == SB_VALIDITY_STATES ? SB_EUSAGE : 0;
     }
-
     if (l->figure->unit == SB_ASSERT_MS) {
         if (sb_units_duration(text, 1000000, &ns))
             return SB_EUSAGE;
         l->value = (double)ns / 1e6;
         return 0;
     }
+    // "failed<1%" is short for "failed_pct<1".
+    if (l->figure->id == SB__FIGURE_FAILED && text[len - 1] == '%')
+        l->figure = find_figure("failed_pct", strlen("failed_pct"), &l->pct);
     if (l->figure->unit == SB_ASSERT_PERCENT && text[len - 1] == '%')
         text[len - 1] = '\0';
     if (l->figure->unit == SB_ASSERT_PER_S && len > 2 &&
@@ -590,20 +856,54 @@ static int number_of(struct sb_limit *l, char *text, size_t len)
                                                                   : 0;
 }
 
+#define VALUE 64 // room for a number with its unit
+
+// Copies the next word, up to a space or a comma. Returns its length, or 0 if
+// there is none or it is too long.
+static size_t copy_word(const char *at, char *word, size_t size)
+{
+    size_t len = strcspn(at, SPACES ",");
+
+    if (len >= size)
+        len = 0;
+    memcpy(word, at, len);
+    word[len] = '\0';
+    return len;
+}
+
+// Copies a number and the unit behind it after spaces: "5 ms". Returns the
+// length of both, or 0 if this is not what follows.
+static size_t copy_spaced(const char *at, char *text)
+{
+    size_t len = copy_word(at, text, VALUE / 2);
+    size_t gap = strspn(at + len, SPACES);
+    size_t unit = len && gap ? copy_word(at + len + gap, text + len, VALUE / 2)
+                             : 0;
+
+    if (unit == 0 || !isdigit((unsigned char)text[len - 1]))
+        return 0;
+    for (const char *c = text + len; *c; c++)
+        if (!isalpha((unsigned char)*c) && *c != '%' && *c != '/')
+            return 0;
+    return len + gap + unit;
+}
+
 static int read_value(struct parser *p, struct sb_limit *l)
 {
-    size_t len = strcspn(p->at, SPACES ",");
-    char text[64];
+    const struct sb_limit before = *l;
+    char text[VALUE];
+    size_t len = copy_spaced(p->at, text);
 
-    if (len == 0 || len >= sizeof(text))
-        return bad_value(p, l->figure->unit);
-    memcpy(text, p->at, len);
-    text[len] = '\0';
-    // "failed<1%" is short for "failed_pct<1".
-    if (l->figure->id == SB__FIGURE_FAILED && text[len - 1] == '%')
-        l->figure = find_figure("failed_pct", strlen("failed_pct"), &l->pct);
-    if (number_of(l, text, len))
-        return bad_value(p, l->figure->unit);
+    if (len == 0 || number_of(l, text)) {
+        *l = before;
+        len = copy_word(p->at, text, sizeof(text));
+        if (len == 0 || number_of(l, text))
+            return bad_value(p, l);
+    }
+    if (l->ratio && l->figure == &time_figure && p->names && !p->names->alone)
+        return syntax_error(p,
+            "the time of the command is compared with that of "
+            "--beside-alone, which is not given");
     p->at += len;
     skip_spaces(p);
     return 0;
@@ -630,7 +930,7 @@ static bool read_word(struct parser *p, const char *word)
 static int read_abort(struct parser *p, struct sb_limit *l)
 {
     const char *start = p->at;
-    char text[64];
+    char text[VALUE];
     int64_t ns;
 
     if (!*p->at || *p->at == ',')
@@ -649,6 +949,11 @@ static int read_abort(struct parser *p, struct sb_limit *l)
         p->at = start;
         return syntax_error(p, "results are known when the run has ended");
     }
+    if (l->of == SB_ASSERT_BESIDE) {
+        p->at = start;
+        return syntax_error(
+            p, "figures beside a command are known when the run has ended");
+    }
     l->abort = true;
     if (!can_abort(l)) {
         p->at = start;
@@ -660,10 +965,12 @@ static int read_abort(struct parser *p, struct sb_limit *l)
         return 0;
     if (!read_word(p, "after"))
         return syntax_error(p, "expected a comma, 'after' or the end");
-    size_t len = strcspn(p->at, SPACES ",");
-    snprintf(text, sizeof(text), "%.*s", len < 63 ? (int)len : 63, p->at);
-    if (sb_units_duration(text, 1000000000, &ns))
-        return syntax_error(p, "expected a duration such as 10s");
+    size_t len = copy_spaced(p->at, text);
+    if (len == 0 || sb_units_duration(text, 1000000000, &ns)) {
+        len = copy_word(p->at, text, sizeof(text));
+        if (len == 0 || sb_units_duration(text, 1000000000, &ns))
+            return syntax_error(p, "expected a duration such as 10s");
+    }
     l->after = (double)ns / 1e9;
     p->at += len;
     skip_spaces(p);
@@ -735,7 +1042,7 @@ static int add_limit(struct sb_asserts *a, struct parser *p)
 #define HEADLINE "--headline"
 
 static int parse(struct sb_asserts *a, const char *text, const char *option,
-    bool search, struct sb_err *err)
+    bool search, const struct sb_assert_names *names, struct sb_err *err)
 {
     struct parser p = { .text = text,
         .at = text,
@@ -743,6 +1050,7 @@ static int parse(struct sb_asserts *a, const char *text, const char *option,
         .option = option,
         .search = search,
         .headline = strcmp(option, HEADLINE) == 0,
+        .names = names,
         .err = err };
     int rc = 0;
 
@@ -764,21 +1072,22 @@ static int parse(struct sb_asserts *a, const char *text, const char *option,
     return rc;
 }
 
-int sb_asserts_init(struct sb_asserts *a, const char *text, struct sb_err *err)
+int sb_asserts_init(struct sb_asserts *a, const char *text,
+    const struct sb_assert_names *names, struct sb_err *err)
 {
-    return parse(a, text, "--assert", false, err);
+    return parse(a, text, "--assert", false, names, err);
 }
 
-int sb_asserts_init_search(
-    struct sb_asserts *a, const char *text, struct sb_err *err)
+int sb_asserts_init_search(struct sb_asserts *a, const char *text,
+    const struct sb_assert_names *names, struct sb_err *err)
 {
-    return parse(a, text, "--rate-limit", true, err);
+    return parse(a, text, "--rate-limit", true, names, err);
 }
 
-int sb_asserts_init_headline(
-    struct sb_asserts *a, const char *text, struct sb_err *err)
+int sb_asserts_init_headline(struct sb_asserts *a, const char *text,
+    const struct sb_assert_names *names, struct sb_err *err)
 {
-    return parse(a, text, HEADLINE, false, err);
+    return parse(a, text, HEADLINE, false, names, err);
 }
 
 void sb_asserts_done(struct sb_asserts *a)
@@ -795,6 +1104,8 @@ void sb_asserts_done(struct sb_asserts *a)
 
 const char *sb_assert_unit(const struct sb_limit *l)
 {
+    if (l->ratio)
+        return "x";
     switch (l->figure->unit) {
     case SB_ASSERT_MS:
         return "ms";
@@ -843,7 +1154,7 @@ const char *sb_assert_value(const struct sb_limit *l, char *out, size_t size)
              l->figure->unit == SB_ASSERT_OWN)
         snprintf(out, size, "%.6g%s%s", v->value, *sb_assert_unit(l) ? " " : "",
             sb_assert_unit(l));
-    else if (l->figure->unit == SB_ASSERT_MS)
+    else if (l->figure->unit == SB_ASSERT_MS && !l->ratio)
         snprintf(out, size, "%.*f ms",
             decimals(l, sb_units_ms_decimals(v->value, 2)), v->value);
     else
@@ -879,8 +1190,10 @@ void sb_asserts_text(const struct sb_asserts *a, FILE *out)
 struct source {
     const struct sb_hist_snap *times; // NULL: not measured
     uint64_t min, sum, max;           // ns
-    uint64_t count, queries, errors, rows;
+    uint64_t count, queries, errors, rows, failed, restarts;
     double seconds;
+    unsigned of;               // EVENTS, OP or PART
+    bool incomplete;           // not all queries and rows are known
     const struct sb_report *r; // NULL for operations
     struct sb_hist_snap merged;
 };
@@ -906,7 +1219,10 @@ static void of_events(struct source *s, const struct sb_report *r)
         .count = c->completed,
         .queries = c->reads + c->writes + c->others,
         .errors = r->errors + c->err_fatal,
+        .failed = sb_counters_failed(c),
+        .restarts = c->restarts,
         .seconds = r->interval_s,
+        .of = EVENTS,
         .r = r,
     };
 }
@@ -947,6 +1263,8 @@ static int add_op(struct source *s, const struct sb_snap_op *op)
     s->count += op->count;
     s->errors += op->errors;
     s->rows += op->rows;
+    s->failed += sb_snap_op_failed(op);
+    s->restarts += op->restarts;
     if (op->count == 0)
         return 0;
     s->min = s->sum == 0 && s->max == 0 ? op->min
@@ -980,51 +1298,96 @@ static const struct sb_op *op_at(const struct sb_report *r, unsigned i)
     return &r->stats->op[i];
 }
 
-static void unknown_op(
-    const char *name, const struct sb_report *r, struct sb_verdict *v)
+// True if the operation is of the kind that the name means: "read", or
+// "report/read" of a workload.
+static bool is_meant(const char *name, const struct sb_op *op)
+{
+    const char *slash = strrchr(name, '/');
+    size_t n = slash ? (size_t)(slash + 1 - name) : 0;
+
+    return is_kind(name + n, op->kind) && strncmp(op->name, name, n) == 0;
+}
+
+// Queries and rows of a workload: those of its operations.
+static void add_queries(
+    struct source *s, const char *name, const struct sb_report *r)
+{
+    size_t n = strlen(name);
+
+    s->queries = s->rows = 0;
+    for (unsigned i = 0; i < r->snap->nops; i++) {
+        const struct sb_snap_op *op = &r->snap->op[i];
+        const char *of = op_at(r, i)->name;
+        bool query = op_at(r, i)->kind <= SB_OP_OTHER;
+
+        if (strcmp(of, SB_OPS_REST) == 0 && op->count)
+            s->incomplete = true;
+        if (!query || strncmp(of, name, n) != 0 || of[n] != '/')
+            continue;
+        s->queries += op->count;
+        s->rows += op->rows;
+    }
+}
+
+// The operation or the stage with the most similar name, or NULL.
+static const char *near_op(
+    const struct sb_limit *l, const struct sb_report *r, unsigned nops)
 {
     struct sb_near near;
+
+    sb_near_init(&near, l->name);
+    if (*l->near)
+        sb_near_try(&near, l->near);
+    for (unsigned i = 0; i < nops; i++)
+        sb_near_try(&near, op_at(r, i)->name);
+    return near.best;
+}
+
+static void unknown_op(const struct sb_limit *l, const struct sb_report *r,
+    unsigned nops, struct sb_verdict *v)
+{
+    const char *near = near_op(l, r, nops);
     char why[sizeof(v->why)];
 
-    sb_near_init(&near, name);
-    for (unsigned i = 0; i < r->snap->nops; i++)
-        sb_near_try(&near, op_at(r, i)->name);
-    if (near.best)
-        snprintf(why, sizeof(why),
-            "no operation has this name (did you mean %.100s?)", near.best);
-    else
-        snprintf(why, sizeof(why), "no operation has this name");
+    snprintf(why, sizeof(why), "%s%s%.100s%s",
+        nops ? "no operation has this name" : "there are no operations",
+        near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
     no_value(v, why);
 }
 
 // The operation with this name, or all operations of the kind. If they do not
 // exist, returns false with the reason in *v.
-static bool of_op(struct source *s, const char *name, const struct sb_report *r,
-    struct sb_verdict *v)
+static bool of_op(struct source *s, const struct sb_limit *l,
+    const struct sb_report *r, struct sb_verdict *v)
 {
+    const char *name = l->name;
     unsigned found = 0, nops = r->stats && r->snap->op ? r->snap->nops : 0;
+    bool part = false;
     int rc = 0;
 
-    *s = (struct source){ .seconds = r->interval_s };
+    *s = (struct source){ .seconds = r->interval_s, .of = OP };
     s->times = &s->merged;
     for (unsigned i = 0; i < nops && !found; i++)
         if (strcmp(op_at(r, i)->name, name) == 0) {
             found++;
+            part = op_at(r, i)->kind == SB_OP_WORKLOAD;
             rc = add_op(s, &r->snap->op[i]);
         }
     if (found == 0)
         for (unsigned i = 0; rc == 0 && i < nops; i++)
-            if (is_kind(name, op_at(r, i)->kind)) {
+            if (is_meant(name, op_at(r, i))) {
                 found++;
                 rc = add_op(s, &r->snap->op[i]);
             }
     s->queries = s->count;
+    if (part) {
+        s->of = PART;
+        add_queries(s, name, r);
+    }
     if (rc)
         no_value(v, "out of memory");
-    else if (nops == 0)
-        no_value(v, "there are no operations");
     else if (found == 0)
-        unknown_op(name, r, v);
+        unknown_op(l, r, nops, v);
     return rc == 0 && found > 0;
 }
 
@@ -1046,10 +1409,9 @@ static double time_of(const struct sb_limit *l, const struct source *s)
     }
 }
 
-static double failed_pct(const struct sb_counters *c)
+static double failed_pct(const struct source *s)
 {
-    double failed = (double)sb_counters_failed(c);
-    double all = failed + (double)c->completed;
+    double failed = (double)s->failed, all = failed + (double)s->count;
 
     return all > 0 ? 100 * failed / all : NAN;
 }
@@ -1066,11 +1428,11 @@ static double figure_of(const struct sb_limit *l, const struct source *s)
     case SB__FIGURE_ERRORS:
         return (double)s->errors;
     case SB__FIGURE_FAILED:
-        return (double)sb_counters_failed(&s->r->snap->c);
+        return (double)s->failed;
     case SB__FIGURE_FAILED_PCT:
-        return failed_pct(&s->r->snap->c);
+        return failed_pct(s);
     case SB__FIGURE_RESTARTS:
-        return (double)s->r->snap->c.restarts;
+        return (double)s->restarts;
     case SB__FIGURE_RECONNECTS:
         return (double)s->r->snap->c.reconnects;
     case SB__FIGURE_QUEUE:
@@ -1116,10 +1478,17 @@ static void judge_limit(
     const struct sb_limit *l, const struct source *s, struct sb_verdict *v)
 {
     bool time = l->figure->unit == SB_ASSERT_MS;
+    bool queries = l->figure->id == SB__FIGURE_QUERIES ||
+                   l->figure->id == SB__FIGURE_ROWS;
 
-    assert(s->r || l->figure->of_op); // see read_left()
-    if (time && (!s->times || s->times->total == 0)) {
+    if (!(l->figure->of & s->of)) {
+        no_value(v, s->of == PART ? "it is not measured for a workload"
+                                  : "it is not measured for operations");
+    } else if (time && (!s->times || s->times->total == 0)) {
         no_value(v, no_times(l, s));
+    } else if (queries && s->incomplete) {
+        no_value(v, "there are too many operations to know those of each "
+                    "workload");
     } else {
         v->value = figure_of(l, s);
         v->known = isfinite(v->value);
@@ -1166,6 +1535,98 @@ static void check_costs(const struct sb_limit *l, const struct sb_costs *costs,
     else if (!isfinite(v->value))
         no_value(v, *costs->cost[l->cost].why ? costs->cost[l->cost].why
                                               : "no event was completed");
+    v->known = isfinite(v->value);
+    v->passed = v->known && holds(l, v->value);
+}
+
+// A figure of a phase of the command beside the run, or NaN. b->latency has
+// the times.
+static double beside_value(
+    const struct sb_limit *l, const struct sb_beside_phase *p)
+{
+    double n = (double)p->latency.total;
+
+    switch (l->figure->id) {
+    case SB__FIGURE_RATE:
+        return p->seconds > 0 ? (double)p->events / p->seconds : NAN;
+    case SB__FIGURE_EVENTS:
+        return p->n ? (double)p->events : NAN;
+    case SB__FIGURE_ERRORS:
+        return p->n ? (double)p->errors : NAN;
+    case SB__FIGURE_AVG:
+        return n > 0 ? (double)p->lat_sum / n / 1e6 : NAN;
+    case SB__FIGURE_MAX:
+        return n > 0 ? (double)p->lat_max / 1e6 : NAN;
+    default:
+        return n > 0
+                   ? sb_hist_snap_percentile(&p->latency, l->pct, p->lat_max) /
+                         1e6
+                   : NAN;
+    }
+}
+
+// Why a phase has no value.
+static void no_phase(
+    const struct sb_beside_figures *b, unsigned phase, struct sb_verdict *v)
+{
+    static const char *const when[SB_BESIDE_PHASES] = { "before the command",
+        "during the command", "in which the command starts or ends",
+        "after the command" };
+    char why[sizeof(v->why)];
+
+    if (!b->command.started && phase != SB_BESIDE_BEFORE)
+        snprintf(why, sizeof(why), "the command was not started");
+    else if (b->phase[phase].n == 0)
+        snprintf(
+            why, sizeof(why), "there is no whole interval %s", when[phase]);
+    else
+        snprintf(why, sizeof(why), "no event was completed %s",
+            phase == SB_BESIDE_EDGES ? "when the command started or ended"
+                                     : when[phase]);
+    no_value(v, why);
+}
+
+static void check_phase(const struct sb_limit *l,
+    const struct sb_beside_figures *b, struct sb_verdict *v)
+{
+    unsigned base = sb_beside_base(b);
+    double without = l->ratio ? beside_value(l, &b->phase[base]) : 1;
+
+    v->value = beside_value(l, &b->phase[l->phase]) / without;
+    if (!isfinite(beside_value(l, &b->phase[l->phase])))
+        no_phase(b, l->phase, v);
+    else if (!isfinite(without))
+        no_phase(b, base, v);
+    else if (!isfinite(v->value))
+        no_value(v, "the figure without the command is 0");
+}
+
+// The time of the command, which is that of a whole execution.
+static void check_time(const struct sb_limit *l,
+    const struct sb_beside_figures *b, struct sb_verdict *v)
+{
+    const struct sb_beside_command *c = &b->command, *alone = &b->alone;
+
+    if (!c->started)
+        no_value(v, "the command was not started");
+    else if (!c->ended || c->stopped)
+        no_value(v, "the run ended before the command");
+    else if (l->ratio && !(alone->ended && alone->seconds > 0))
+        no_value(v, "the command was not executed alone");
+    else
+        v->value = l->ratio ? c->seconds / alone->seconds : c->seconds * 1e3;
+}
+
+static void check_beside_figure(const struct sb_limit *l,
+    const struct sb_beside_figures *b, struct sb_verdict *v)
+{
+    *v = (struct sb_verdict){ 0 };
+    if (!b)
+        no_value(v, "no command was executed beside the run");
+    else if (l->figure->id == SB__FIGURE_TIME)
+        check_time(l, b, v);
+    else
+        check_phase(l, b, v);
     v->known = isfinite(v->value);
     v->passed = v->known && holds(l, v->value);
 }
@@ -1291,27 +1752,15 @@ void sb_asserts_headline(const struct sb_asserts *a,
     }
 }
 
-void sb_assert_check(
+// Compares with the figures of one report: a run, a stage or an interval.
+static void check_report(
     const struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v)
 {
     struct source s;
 
-    if (l->of == SB_ASSERT_VALIDITY) {
-        check_validity(l, NULL, v);
-        return;
-    }
-    if (l->of == SB_ASSERT_COSTS) {
-        check_costs(l, NULL, v);
-        return;
-    }
-    if (l->of == SB_ASSERT_RESULT) {
-        *v = (struct sb_verdict){ 0 };
-        no_value(v, "the workload did not report it");
-        return;
-    }
     *v = (struct sb_verdict){ 0 };
     if (l->of == SB_ASSERT_OP) {
-        if (of_op(&s, l->name, r, v))
+        if (of_op(&s, l, r, v))
             judge_limit(l, &s, v);
         sb_hist_snap_done(&s.merged);
         return;
@@ -1321,6 +1770,44 @@ void sb_assert_check(
     else
         of_times(&s, r, l->of);
     judge_limit(l, &s, v);
+}
+
+static void check_of_stage(
+    const struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v)
+{
+    for (unsigned i = 0; i < r->nstages; i++)
+        if (r->stages[i].stage == l->stage - 1) {
+            check_report(l, &r->stages[i], v);
+            return;
+        }
+    no_value(v, r->nstages && r->stages[r->nstages - 1].stage >= l->stage
+                    ? "the stage was too short to be measured"
+                    : "the run ended before this stage");
+}
+
+static void check_limit(const struct sb_limit *l, const struct sb_report *r,
+    const struct sb_assert_facts *facts, struct sb_verdict *v)
+{
+    if (l->of == SB_ASSERT_VALIDITY)
+        check_validity(l, facts->validity, v);
+    else if (l->of == SB_ASSERT_COSTS)
+        check_costs(l, facts->costs, v);
+    else if (l->of == SB_ASSERT_BESIDE)
+        check_beside_figure(l, facts->beside, v);
+    else if (l->of == SB_ASSERT_RESULT)
+        no_value(v, "the workload did not report it");
+    else if (l->stage)
+        check_of_stage(l, r, v);
+    else
+        check_report(l, r, v);
+}
+
+void sb_assert_check(
+    const struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v)
+{
+    static const struct sb_assert_facts none;
+
+    check_limit(l, r, &none, v);
 }
 
 // The course of a run ---------------------------------------------------------
@@ -1339,6 +1826,54 @@ bool sb_asserts_need_operations(const struct sb_asserts *a)
         if (a->limit[i].abort && a->limit[i].of == SB_ASSERT_OP)
             return true;
     return false;
+}
+
+bool sb_asserts_of_operations(const struct sb_asserts *a)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->limit[i].of == SB_ASSERT_OP)
+            return true;
+    return false;
+}
+
+static bool exists(const char *name, const struct sb_report *r, unsigned nops)
+{
+    static const enum sb_op_kind kinds[] = { SB_OP_READ, SB_OP_WRITE,
+        SB_OP_OTHER };
+    const char *slash = strrchr(name, '/');
+
+    for (unsigned i = 0; i < nops; i++)
+        if (strcmp(op_at(r, i)->name, name) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (is_kind(slash ? slash + 1 : name, kinds[i]))
+            return true;
+    return false;
+}
+
+void sb_asserts_look(struct sb_asserts *a, const struct sb_report *r,
+    void (*warn)(const char *text))
+{
+    unsigned nops = r->stats ? atomic_load_explicit(
+                                   &r->stats->nops, memory_order_acquire)
+                             : 0;
+
+    for (unsigned i = 0; i < a->n && !a->looked; i++) {
+        const struct sb_limit *l = &a->limit[i];
+        const char *near = NULL;
+        char text[400];
+
+        if (l->of == SB_ASSERT_OP && !exists(l->name, r, nops))
+            near = near_op(l, r, nops);
+        if (!near)
+            continue;
+        snprintf(text, sizeof(text),
+            "--assert: %.100s: there is no operation '%.100s' so far (did you "
+            "mean %.100s?)",
+            l->text, l->name, near);
+        warn(text);
+    }
+    a->looked = true;
 }
 
 bool sb_asserts_need_validity(const struct sb_asserts *a)
@@ -1374,7 +1909,7 @@ bool sb_asserts_need_costs(const struct sb_asserts *a)
 static bool exceeded(
     struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v)
 {
-    sb_assert_check(l, r, v);
+    check_report(l, r, v);
     if (v->known && l->figure->sum) {
         v->value = l->sum += v->value;
         v->passed = holds(l, v->value);
@@ -1399,7 +1934,8 @@ bool sb_asserts_interval(struct sb_asserts *a, const struct sb_report *r)
         struct sb_limit *l = &a->limit[i];
         char value[64];
 
-        if (!l->abort || !exceeded(l, r, &l->verdict))
+        if (!l->abort || (l->stage && l->stage != r->stage + 1) ||
+            !exceeded(l, r, &l->verdict))
             continue;
         a->by = l;
         snprintf(a->why, sizeof(a->why),
@@ -1410,19 +1946,14 @@ bool sb_asserts_interval(struct sb_asserts *a, const struct sb_report *r)
 }
 
 void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole,
-    const struct sb_validity *validity, const struct sb_costs *costs)
+    const struct sb_assert_facts *facts)
 {
     assert(!a->done); // it would forget which interval has failed
     for (unsigned i = 0; i < a->n; i++) {
         struct sb_limit *l = &a->limit[i];
         struct sb_verdict v;
 
-        if (l->of == SB_ASSERT_VALIDITY)
-            check_validity(l, validity, &v);
-        else if (l->of == SB_ASSERT_COSTS)
-            check_costs(l, costs, &v);
-        else
-            sb_assert_check(l, whole, &v);
+        check_limit(l, whole, facts, &v);
         // The interval that ended the run failed, even if the whole run passes.
         if (l != a->by || !v.passed)
             l->verdict = v;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Limits for the figures of a run: --assert='p99<10ms, tps>1000, errors==0'.
+// Limits for the figures of a run: --assert='p99<10ms, tps>1000, failed==0'.
 // A list of limits is parsed before the run, checked against reports, and
 // printed after it. Main thread.
 #ifndef SB_ASSERT_H
@@ -29,6 +29,7 @@ enum sb_assert_unit {
 };
 
 struct sb_assert_figure; // assert.c
+struct sb_beside_figures;
 
 // What a limit is about.
 enum sb_assert_of {
@@ -37,10 +38,29 @@ enum sb_assert_of {
     SB_ASSERT_RESPONSE, // response times of events; only with --rate
     SB_ASSERT_LAG,      // only with --rate
     SB_ASSERT_DELAY,    // client delay of answers; only if users share workers
-    SB_ASSERT_OP,       // an operation, or a kind of operations
+    SB_ASSERT_OP,       // an operation, a kind of operations, or a workload
     SB_ASSERT_VALIDITY, // the checks of the run's figures
     SB_ASSERT_COSTS,    // what an event costs the server
     SB_ASSERT_RESULT,   // a result of the script
+    SB_ASSERT_BESIDE,   // events during the command of --beside, or its time
+};
+
+// The names of a run that limits may contain, as far as they are known before
+// it. The parser does not keep them.
+struct sb_assert_names {
+    const char *const *stage; // of --stages, nstages in order
+    const char *const *part;  // the workloads of a mix, nparts
+    unsigned nstages, nparts;
+    bool beside; // a command is executed beside the run
+    bool alone;  // and before it
+    bool price;  // the price of the server is given
+};
+
+// What is known of a finished run beside its report; NULL: not found out.
+struct sb_assert_facts {
+    const struct sb_validity *validity;
+    const struct sb_costs *costs;
+    const struct sb_beside_figures *beside;
 };
 
 enum sb_assert_cmp {
@@ -62,11 +82,15 @@ struct sb_verdict {
 };
 
 struct sb_limit {
-    char *text; // as typed, without spaces at both ends
-    char *name; // of the operation or the result, or NULL
+    char *text;     // as typed, without spaces at both ends
+    char *name;     // of the operation, workload or result, or NULL
+    char near[64];  // the stage with the most similar name, or ""
+    unsigned stage; // the figures are those of this stage, from 1; 0: of all
     enum sb_assert_of of;
     enum sb_check_id check; // of SB_ASSERT_VALIDITY; SB_CHECKS: all
     enum sb_cost_id cost;   // of SB_ASSERT_COSTS; SB_COSTS: USD
+    unsigned phase;         // of SB_ASSERT_BESIDE: SB_BESIDE_DURING, ...
+    bool ratio;             // and to the figure without the command
     const struct sb_assert_figure *figure;
     double pct; // of a percentile
     enum sb_assert_cmp cmp;
@@ -85,6 +109,7 @@ struct sb_limit {
 struct sb_asserts {
     struct sb_limit *limit; // n entries
     unsigned n;
+    bool looked;               // sb_asserts_look() was called
     bool done;                 // the verdicts are those of a finished run
     const struct sb_limit *by; // the limit that ended the run, or NULL
     char why[320];             // why it did: one sentence
@@ -92,20 +117,29 @@ struct sb_asserts {
 
 #define SB_ASSERTS_MAX 256
 
-// Parses a list of limits; "" has none. SB_EUSAGE names the limit, the position
-// in the list, and what was expected there. SB_ENOMEM. On an error, *a is
-// empty.
-int sb_asserts_init(struct sb_asserts *a, const char *text, struct sb_err *err);
+// Parses a list of limits; "" has none. names: NULL if they are unknown: any
+// name is then accepted, as that of an operation. SB_EUSAGE names the limit,
+// the position in the list, and what was expected there. SB_ENOMEM. On an
+// error, *a is empty.
+int sb_asserts_init(struct sb_asserts *a, const char *text,
+    const struct sb_assert_names *names, struct sb_err *err);
 // The same for --rate-limit: only maximums ("<", "<=", "==0"), no rates, and
 // nothing ends the run.
-int sb_asserts_init_search(
-    struct sb_asserts *a, const char *text, struct sb_err *err);
+int sb_asserts_init_search(struct sb_asserts *a, const char *text,
+    const struct sb_assert_names *names, struct sb_err *err);
 void sb_asserts_done(struct sb_asserts *a); // {0} allowed
 
 // True if a limit may end the run, and if one of these is about an operation,
 // which requires reports with operations.
 bool sb_asserts_abort(const struct sb_asserts *a);
 bool sb_asserts_need_operations(const struct sb_asserts *a);
+// True if a limit is about an operation.
+bool sb_asserts_of_operations(const struct sb_asserts *a);
+// Calls warn() with a sentence for each limit of an operation that does not
+// exist at this time, if another one or a stage has a similar name. r: any
+// interval. Does nothing the second time.
+void sb_asserts_look(struct sb_asserts *a, const struct sb_report *r,
+    void (*warn)(const char *text));
 // True if a limit is about the checks of the run's figures.
 bool sb_asserts_need_validity(const struct sb_asserts *a);
 // True if a limit is about what events cost the server.
@@ -119,26 +153,26 @@ bool sb_assert_is_result(const char *name);
 
 // Parses --headline, a figure without a limit, as a list with one limit whose
 // verdict gets the value of the figure; "" has none. Errors as above.
-int sb_asserts_init_headline(
-    struct sb_asserts *a, const char *text, struct sb_err *err);
+int sb_asserts_init_headline(struct sb_asserts *a, const char *text,
+    const struct sb_assert_names *names, struct sb_err *err);
 // Fills *h from a list of the function above after sb_asserts_results(), or, if
 // the list is empty, with the headline of the script.
 void sb_asserts_headline(const struct sb_asserts *a,
     const struct sb_answers *answers, const char *test, struct sb_headline *h);
 
-// Compares the figure of a limit with it. A limit of checks or costs has no
-// value here.
+// Compares the figure of a limit with it, at the end of a run or of a trial. A
+// limit of checks, costs or the command beside the run has no value here.
 void sb_assert_check(
     const struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v);
 // Checks the limits that may end the run. r: an interval; those of a warm-up
-// are ignored. Returns true if the run must end: a->by and a->why are then set.
-// Counts are added up over the intervals.
+// are ignored, and for a limit of a stage those of others. Returns true if the
+// run must end: a->by and a->why are then set. Counts are added up over the
+// intervals.
 bool sb_asserts_interval(struct sb_asserts *a, const struct sb_report *r);
 // Checks all limits against the report of the whole run. A limit that has ended
-// the run fails, whatever the final figure is. validity, costs: NULL if they
-// were not found out.
+// the run fails, whatever the final figure is.
 void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole,
-    const struct sb_validity *validity, const struct sb_costs *costs);
+    const struct sb_assert_facts *facts);
 // Checks the limits on results, when the script has reported them. After
 // sb_asserts_final(). test: the name of the workload without a mix.
 void sb_asserts_results(
@@ -146,7 +180,7 @@ void sb_asserts_results(
 // The number of limits that failed; all, if there was no final report.
 unsigned sb_asserts_failed(const struct sb_asserts *a);
 
-// "ms", "/s", "%", "us" ..., or "" for a count or a state.
+// "ms", "/s", "%", "x" (a ratio), "us" ..., or "" for a count or a state.
 const char *sb_assert_unit(const struct sb_limit *l);
 // Whether values are states of checks (enum sb_validity_state).
 bool sb_assert_is_state(const struct sb_limit *l);

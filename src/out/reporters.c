@@ -40,7 +40,7 @@ static const struct sb_opt report_options[] = {
         .def = "",
         .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
         .help = "limits for figures, checked at the end: 'p99<10ms, tps>1000, "
-                "errors==0, read.p95<5ms'; 'p99<50ms abort' also ends the run. "
+                "failed==0, read.p95<5ms'; 'p99<50ms abort' also ends the run. "
                 "Exit status 3 if one is not kept" },
     { .name = "headline",
         .type = SB_OPT_STRING,

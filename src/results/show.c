@@ -64,8 +64,9 @@ static int parse_limits(
     for (size_t i = 0; i < json_array_size(list); i++)
         sb_buf_addf(&text, "%s%s", i ? ", " : "",
             sb_result_member(json_array_get(list, i), "limit"));
-    rc = text.failed ? sb_err_set(err, SB_ENOMEM, "out of memory")
-                     : sb_asserts_init(a, text.data ? text.data : "", err);
+    rc = text.failed
+             ? sb_err_set(err, SB_ENOMEM, "out of memory")
+             : sb_asserts_init(a, text.data ? text.data : "", NULL, err);
     sb_buf_done(&text);
     if (rc == 0 && a->n != json_array_size(list)) {
         sb_asserts_done(a);

@@ -19,7 +19,8 @@ _Static_assert(DBL_MAX_10_EXP < 1000, "weights have exponents of three digits");
 // files and charts name an operation without its kind, so these names would
 // have two meanings there. `connect` is an operation of the program.
 static const char *const reserved[] = { "read", "write", "other", "service",
-    "response", "lag", "client_delay", "connect" };
+    "response", "lag", "client_delay", "connect", "validity", "costs",
+    "beside" };
 
 // One part of the text of --mix, without blanks around it.
 struct piece {

@@ -182,7 +182,7 @@ static const struct sb_opt rate_options[] = {
         .def = "",
         .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
         .help = "with --rate=max: limits as in --assert, such as "
-                "'p99<10ms, errors==0'" },
+                "'p99<10ms, failed==0'" },
     { .name = "rate-probe-time",
         .type = SB_OPT_DURATION,
         .offset = AT(rate_probe_time),

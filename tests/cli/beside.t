@@ -23,7 +23,11 @@ intervals before, during and after the command.
 
   $ sysbench e.lua --time=6 --report-interval=0.1 --beside-start=1 \
   >     --beside='touch load; echo one; sleep 2; rm load' --beside-alone \
-  >     --report=text,json=r.json run >out
+  >     --assert='beside.avg > 4x, beside.tps<0.5x, beside.p50 > 4 ms, beside.time<600s,
+  >         beside.edges.errors==0, beside.time>10x' --report=text,json=r.json run >out 2>err
+  [3]
+  $ sed 's/[0-9.]* x$/N x/' err
+  limit not kept: beside.time>10x: N x
   $ "$SB_SRCDIR"/tests/check-result r.json
   $ cat touch.beside.log touch-alone.beside.log
   one
@@ -45,6 +49,19 @@ intervals before, during and after the command.
   
   $ grep -c 'Running touch alone' out
   1
+  $ sed -n '/^Limits/,/^$/p' out | sed -E 's/  +/ /g; s/[0-9.]+ (ms |x |)?(kept|not)/N \1\2/'
+  Limits:
+   beside.avg > 4x N x kept
+   beside.tps<0.5x N x kept
+   beside.p50 > 4 ms N ms kept
+   beside.time<600s N ms kept
+   beside.edges.errors==0 N kept
+   beside.time>10x N x not kept
+  
+  $ of '[(l["limit"], l["unit"], l["passed"]) for l in r["limits"][:4:3]]'
+  [('beside.avg > 4x', 'x', True), ('beside.time<600s', 'ms', True)]
+  $ sysbench show r.json | grep -cE '^ +beside.(avg > 4x +[0-9.]+ x  kept|time>10x .*not kept)'
+  2
   $ of 'b["name"], b["command"]["status"], b["command"]["stopped"]'
   touch 0 False
   $ of 'b["command"]["seconds"] >= 2, b["alone"]["seconds"] >= 2'

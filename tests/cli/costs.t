@@ -46,7 +46,7 @@ Limits.
   $ run --price=3.6 --assert='costs.usd_per_million_events<1M, costs.cpu_us<1' 2>&1 | tail -1
   limit not kept: costs.cpu_us<1: no value (no server was used)
   $ run --assert='costs.usd_per_million_events<1' 2>&1 | tail -1
-  limit not kept: costs.usd_per_million_events<1: no value (--price was not given)
+  --assert: 'costs.usd_per_million_events<1', character 1: usd_per_million_events requires --price
   $ run --assert='costs.cpu<1'
   --assert: 'costs.cpu<1', character 7: unknown cost 'cpu' (must be cpu_us, cpu_system_us, context_switches, storage_read_kb, storage_written_kb, read_kb, written_kb, log_bytes, log_flushes, fsyncs, rows_examined, energy_j, or usd_per_million_events)
   [1]

@@ -78,6 +78,16 @@ Operations by name, by kind, and with a similar name.
   limit not kept: point_select.p99<1: no value (no operation has this name (did you mean point_selects?))
   [3]
 
+During the run, a name that is similar to that of an operation or a stage is a warning.
+
+  $ sysbench oltp_read_write --db-driver=null --threads=1 --stages='soak: for 600s' \
+  >     --report-interval=0.1 --report=none --verbosity=2 run \
+  >     --assert='point_select.p99<1,soka.p99<1,nothing.p99<1,read.p99<9,events<1 abort' 2>&1 |
+  >     grep -e WARNING -e soka
+  WARNING: --assert: point_select.p99<1: there is no operation 'point_select' so far (did you mean point_selects?)
+  WARNING: --assert: soka.p99<1: there is no operation 'soka' so far (did you mean soak?)
+  limit not kept: soka.p99<1: no value (no operation has this name (did you mean soak?))
+
 Checkpoints do not reset what is compared.
 
   $ sysbench e.lua --time=0.3 --report-checkpoints=0.2 --events=0 \
@@ -85,6 +95,56 @@ Checkpoints do not reset what is compared.
    tps>1 N /s kept
   $ run --report-checkpoints=0.005 --assert=events==20 | figures
    events==20 N kept
+
+Limits of a stage, and spaces. The result file and JUnit have them as given.
+
+  $ staged() {
+  >     sysbench e.lua --stages='a: threads=1 for 0.2s; soak: threads=2 for 0.2s' "$@" run
+  > }
+  $ staged --report=text,json=s.json,junit=s.xml \
+  >     --assert='soak.p99.9 < 10 s, a.tps>1/s,soak.failed < 1 %,soak.lag.p99<1 ms' >out 2>err
+  [3]
+  $ cat err
+  limit not kept: soak.lag.p99<1 ms: no value (it is only measured with --rate)
+  $ figures <out | head -n 4
+   soak.p99.9 < 10 s N ms kept
+   a.tps>1/s N /s kept
+   soak.failed < 1 % N % kept
+   soak.lag.p99<1 ms no value not kept (it is only measured with --rate)
+  $ sysbench show s.json | sed -n '/^Limits/,/^$/p' >shown
+  $ sed -n '/^Limits/,/^$/p' out | diff - shown
+  $ grep -o 'name="soak[^"]*"' s.xml
+  name="soak.p99.9 &#60; 10 s"
+  name="soak.failed &#60; 1 %"
+  name="soak.lag.p99&#60;1 ms"
+
+A stage after the end of the run has no value. A limit with `abort` is only checked in
+its stage.
+
+  $ staged --events=20 --report=none --assert='soak.events>0, a.events==20'
+  limit not kept: soak.events>0: no value (the run ended before this stage)
+  [3]
+  $ sysbench e.lua --stages='a: threads=1 for 0.3s; soak: for 600s' \
+  >     --report-interval=0.1 --report=none --assert='soak.events<1 abort,a.events>1' run 2>&1 |
+  >     sed -E 's/after [0-9.]+ s: [0-9]+/after N s: N/; s/: [0-9]+$/: N/'
+  ALERT: the limit soak.events<1 abort was not kept after N s: N; ending the run
+  limit not kept: soak.events<1 abort: N
+
+Names that cannot exist are errors before the load starts, but not for other commands.
+
+  $ staged --assert='soka.failed<1%' >/dev/null
+  --assert: 'soka.failed<1%', character 6: 'failed' is not measured for operations, and no stage or workload is called 'soka' (did you mean soak?)
+  [1]
+  $ run --assert='beside.p99<2x' >/dev/null
+  --assert: 'beside.p99<2x', character 1: figures beside a command require --beside
+  [1]
+  $ run --assert='costs.usd_per_million_events<2' >/dev/null
+  --assert: 'costs.usd_per_million_events<2', character 1: usd_per_million_events requires --price
+  [1]
+  $ run --assert='validity.stedy==ok' 2>&1 | cut -c1-60
+  --assert: 'validity.stedy==ok', character 10: unknown check 
+  $ sysbench oltp_read_only --db-driver=null --assert='beside.p99<2x' prepare | grep -c Prepared
+  1
 
 A limit with `abort` ends the run. The interval is a second without
 --report-interval.
@@ -168,28 +228,3 @@ Files have the limits. JUnit XML is well-formed, with any text in it.
   testsuites testsuite True 1 1
   no.lua run error
   no.lua events==0 failure
-
-The examples for CI services: their commands, with a database without a server.
-
-  $ export SYSBENCH_DB_DRIVER=sqlite SYSBENCH_SQLITE_DB=ci.db
-  $ commands() {
-  >     awk '/^ *(run:|-) \|$/ { match($0, /^ */); min = RLENGTH; on = 1; next }
-  >         { match($0, /^ */) } RLENGTH <= min { on = 0 } on' "$1" |
-  >     sed -e 's/table-size=100k/table-size=100/' -e 's/--warmup-time=10//' \
-  >         -e 's/--time=60/--events=10/' -e 's/p99<50ms/p99<60s/' -e 's/tps>100/tps>0/'
-  > }
-  $ for file in github-actions gitlab-ci; do
-  >     rm -f ci.db result.json junit.xml
-  >     commands "$SB_SRCDIR/docs/ci/$file.yml" >steps
-  >     grep -c 'sysbench oltp_read_write' steps
-  >     sh -e steps >out || cat out
-  >     grep -c ' kept$' out
-  >     grep -o 'tests="[0-9]*" failures="[0-9]*" errors="[0-9]*"' junit.xml
-  >     "$SB_SRCDIR/tests/check-result" result.json
-  > done
-  2
-  3
-  tests="4" failures="0" errors="0"
-  2
-  3
-  tests="4" failures="0" errors="0"

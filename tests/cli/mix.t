@@ -210,12 +210,18 @@ machine that may take longer than a stage.
 Limits of one workload. Restarts and failed events are counted for each.
 
   $ sysbench --mix=view.lua,edit.lua --db-driver=null --events=100 \
-  >     --assert='view.count>20, edit/update.errors==0, view.p95<1s' run |
+  >     --assert='view.count>20, edit/update.errors==0, view.p95<1s, edit.failed<1%,
+  >         edit.restarts==0, edit.events>20, view.qps>1, edit/write.count>20' run |
   >     sed -n '/^Limits/,$p' | awk '{ print $1, $NF }'
   Limits: Limits:
   view.count>20 kept
   edit/update.errors==0 kept
   view.p95<1s kept
+  edit.failed<1% kept
+  edit.restarts==0 kept
+  edit.events>20 kept
+  view.qps>1 kept
+  edit/write.count>20 kept
    
 Metrics of scripts may be called as the columns of this table.
 
@@ -383,6 +389,9 @@ Errors.
   [1]
   $ mix --mix=view.lua:8,edit --mix-by=users --stages='threads=1..4 for 1s'
   --mix-by=users: the users of the stages are too few for the workload 'edit' to have one in any of them
+  [1]
+  $ mix --mix=view.lua,edit --assert='veiw.p99<1s'
+  --assert: 'veiw.p99<1s', character 1: no workload is called 'veiw', and operations of a mix are called WORKLOAD/NAME (did you mean view?)
   [1]
   $ mix --mix=view.lua:8,edit --mix-by=users --time=0.01 \
   >     --stages='threads=4 for 1s; threads=2, mix=view/edit for 1s'

@@ -16,13 +16,14 @@ static void check_limits(struct sb_asserts *a)
 
     sb_report_fill(&r, &snap, 1, false, 1);
     sb_asserts_interval(a, &r);
-    sb_asserts_final(a, &r, NULL, NULL);
+    sb_asserts_final(a, &r, &(struct sb_assert_facts){ 0 });
     for (unsigned i = 0; i < a->n; i++) {
         const struct sb_limit *l = &a->limit[i];
 
         assert(l->value >= 0 && l->after >= 0 && *l->text);
         assert(!l->verdict.passed || l->verdict.known);
-        assert((l->of == SB_ASSERT_OP) == (l->name != NULL));
+        assert((l->of == SB_ASSERT_OP || l->of == SB_ASSERT_RESULT) ==
+               (l->name != NULL));
         assert(!l->name || *l->name);
         assert(*sb_assert_value(l, value, sizeof(value)));
     }
@@ -46,6 +47,19 @@ static void check_xml(const struct sb_asserts *a)
     sb_buf_done(&xml);
 }
 
+// The names of a run, or none: size decides, so that the corpus has both.
+static const struct sb_assert_names *names_for(size_t size)
+{
+    static const char *const stage[] = { "soak", "threads=8", "a.b", "lag" };
+    static const char *const part[] = { "shop", "report" };
+    static struct sb_assert_names names = {
+        .stage = stage, .nstages = 4, .part = part, .nparts = 2
+    };
+
+    names.beside = names.alone = size % 3 == 1;
+    return size % 3 ? &names : NULL;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
@@ -56,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(text, data, size);
     text[size] = '\0';
-    if (sb_asserts_init(&a, text, &err) == 0) {
+    if (sb_asserts_init(&a, text, names_for(size), &err) == 0) {
         check_limits(&a);
         check_xml(&a);
         sb_asserts_done(&a);

@@ -6,29 +6,56 @@
 #include <stdlib.h>
 
 #include "hists.h"
+#include "out/beside_figures.h"
 
 #define MS UINT64_C(1000000)
 
 // Parsing ---------------------------------------------------------------------
 
-static struct sb_asserts parsed(const char *text)
+// A run with these stages and with a mix of these workloads.
+static const char *const stages[] = { "warm", "soak", "threads=1..8", "read",
+    "soaking", "twice", "twice", "shop" };
+static const char *const parts[] = { "shop", "report" };
+static const struct sb_assert_names names = { .stage = stages,
+    .nstages = 8,
+    .part = parts,
+    .nparts = 2,
+    .beside = true,
+    .alone = true,
+    .price = true };
+// A run without any of these.
+static const struct sb_assert_names nameless;
+
+static struct sb_asserts parsed_of(
+    const char *text, const struct sb_assert_names *of)
 {
     struct sb_asserts a;
     struct sb_err err = { 0 };
 
-    if (sb_asserts_init(&a, text, &err))
+    if (sb_asserts_init(&a, text, of, &err))
         CHECK_STR(err.msg, "");
     return a;
 }
 
-static void check_error(const char *text, const char *want)
+static struct sb_asserts parsed(const char *text)
+{
+    return parsed_of(text, NULL);
+}
+
+static void check_error_of(
+    const char *text, const struct sb_assert_names *of, const char *want)
 {
     struct sb_asserts a;
     struct sb_err err = { 0 };
 
-    CHECK_INT(sb_asserts_init(&a, text, &err), SB_EUSAGE);
+    CHECK_INT(sb_asserts_init(&a, text, of, &err), SB_EUSAGE);
     CHECK_STR(err.msg, want);
     CHECK(a.n == 0 && !a.limit);
+}
+
+static void check_error(const char *text, const char *want)
+{
+    check_error_of(text, &nameless, want);
 }
 
 static void list_is_parsed(void)
@@ -58,14 +85,14 @@ static void check_search(const char *text, const char *want)
     struct sb_asserts a;
     struct sb_err err = { 0 };
 
-    sb_asserts_init_search(&a, text, &err);
+    sb_asserts_init_search(&a, text, &names, &err);
     CHECK_STR(err.msg, want);
     sb_asserts_done(&a);
 }
 
 static void limits_of_a_search(void)
 {
-    check_search("p99<10ms, errors==0,read.p95 <= 5, failed<1%", "");
+    check_search("p99<10ms, errors==0,write.p95 <= 5, failed<1%", "");
     check_search("errors == 0, failed==0%", "");
     check_search("p99<1,errors==5", "--rate-limit: 'errors==5', character 16: "
                                     "the search requires a maximum: == only "
@@ -105,6 +132,33 @@ static void values_have_units(void)
     check_value("failed<1", 1, "");
     check_value("failed_pct<0.5", 0.5, "%");
     check_value("queue<5k", 5000, "");
+}
+
+static void units_may_follow_a_space(void)
+{
+    struct sb_asserts a = parsed("p99.9 < 5 ms,p50 <5ms abort after 10 s,"
+                                 "tps > 2 k/s , failed < 1 %,min<3 abort");
+
+    CHECK_INT(a.n, 5);
+    if (a.n == 5) {
+        CHECK(a.limit[0].pct == 99.9 && a.limit[0].value == 5);
+        CHECK_STR(a.limit[0].text, "p99.9 < 5 ms");
+        CHECK(a.limit[1].value == 5 && a.limit[1].after == 10);
+        CHECK(a.limit[2].value == 2000);
+        CHECK(a.limit[3].value == 1);
+        CHECK_STR(sb_assert_unit(&a.limit[3]), "%");
+        CHECK(a.limit[4].value == 3 && a.limit[4].abort);
+    }
+    sb_asserts_done(&a);
+    check_error("tps>1 000", "--assert: 'tps>1 000', character 7: expected a "
+                             "comma, 'abort' or the end");
+    check_error("tps>1 e3", "--assert: 'tps>1 e3', character 7: expected a "
+                            "comma, 'abort' or the end");
+    check_error("p99<1 parsec", "--assert: 'p99<1 parsec', character 7: "
+                                "expected a comma, 'abort' or the end");
+    check_error("p9<1 abort after 1 0", "--assert: 'p9<1 abort after 1 0', "
+                                        "character 20: expected a comma or the "
+                                        "end");
 }
 
 static void check_name(
@@ -176,10 +230,10 @@ static void errors_name_limit_and_position(void)
                              "full stop and a figure after the name");
     check_error("\"a\".queue<1", "--assert: '\"a\".queue<1', character 5: "
                                  "'queue' is not measured for operations, only "
-                                 "for all events");
+                                 "for all events and stages");
     check_error("x.queue<1", "--assert: 'x.queue<1', character 3: 'queue' is "
                              "not measured for operations, only for all "
-                             "events");
+                             "events and stages");
     check_error("rows>1", "--assert: 'rows>1', character 1: 'rows' is only "
                           "measured for operations: write NAME.rows");
 }
@@ -190,10 +244,10 @@ static void parts_may_not_be_missing(void)
 
     check_error(".p9<1", "--assert: '.p9<1', character 1: expected a name "
                          "before the full stop");
-    CHECK_INT(sb_asserts_init(&a, "p0<1", NULL), SB_EUSAGE);
-    CHECK_INT(sb_asserts_init(&a, "p<1", NULL), SB_EUSAGE);
-    CHECK_INT(sb_asserts_init(&a, "<1", NULL), SB_EUSAGE);
-    CHECK_INT(sb_asserts_init(&a, "x.<1", NULL), SB_EUSAGE);
+    CHECK_INT(sb_asserts_init(&a, "p0<1", &nameless, NULL), SB_EUSAGE);
+    CHECK_INT(sb_asserts_init(&a, "p<1", &nameless, NULL), SB_EUSAGE);
+    CHECK_INT(sb_asserts_init(&a, "<1", &nameless, NULL), SB_EUSAGE);
+    CHECK_INT(sb_asserts_init(&a, "x.<1", &nameless, NULL), SB_EUSAGE);
 }
 
 static void abort_is_parsed(void)
@@ -237,12 +291,128 @@ static void number_of_limits_is_bounded(void)
     for (size_t i = 0; i <= SB_ASSERTS_MAX; i++)
         memcpy(text + 6 * i, "tps>1,", 7);
     text[6 * (SB_ASSERTS_MAX + 1) - 1] = '\0';
-    CHECK_INT(sb_asserts_init(&a, text, &err), SB_ERANGE);
+    CHECK_INT(sb_asserts_init(&a, text, NULL, &err), SB_ERANGE);
     CHECK_STR(err.msg, "--assert: too many limits; the maximum is 256");
     text[6 * SB_ASSERTS_MAX - 1] = '\0';
     a = parsed(text);
     CHECK_INT(a.n, SB_ASSERTS_MAX);
     sb_asserts_done(&a);
+}
+
+// Stages, workloads, the command beside the run -------------------------------
+
+static void check_stage(
+    const char *text, unsigned stage, enum sb_assert_of of, const char *name)
+{
+    struct sb_asserts a = parsed_of(text, &names);
+
+    CHECK_INT(a.n, 1);
+    if (a.n == 1) {
+        CHECK_INT(a.limit[0].stage, stage);
+        CHECK_INT(a.limit[0].of, of);
+        CHECK_STR(a.limit[0].name ? a.limit[0].name : "", name);
+        CHECK_STR(a.limit[0].text, text);
+    }
+    sb_asserts_done(&a);
+}
+
+static void stages_and_workloads_have_names(void)
+{
+    check_stage("soak.p99.9<10ms", 2, SB_ASSERT_EVENTS, "");
+    check_stage("soaking.failed<1%", 5, SB_ASSERT_EVENTS, "");
+    check_stage("soak.lag.max<1", 2, SB_ASSERT_LAG, "");
+    check_stage("\"soak\".tps>1", 2, SB_ASSERT_EVENTS, "");
+    check_stage("threads=1..8.tps>1", 3, SB_ASSERT_EVENTS, "");
+    check_stage("\"threads=1..8\".queue<1", 3, SB_ASSERT_EVENTS, "");
+    check_stage("soak.report.failed==0", 2, SB_ASSERT_OP, "report");
+    check_stage("soak.\"shop/a.b\".p99<1", 2, SB_ASSERT_OP, "shop/a.b");
+    check_stage("soak.read.p99<1", 2, SB_ASSERT_OP, "read");
+    check_stage("report.restarts<5", 0, SB_ASSERT_OP, "report");
+    check_stage("shop/read.p99<5", 0, SB_ASSERT_OP, "shop/read");
+    check_stage("connect.max<5", 0, SB_ASSERT_OP, "connect");
+    check_error_of("soka.failed<1", &names,
+        "--assert: 'soka.failed<1', character 6: 'failed' is not measured for "
+        "operations, and no stage or workload is called 'soka' (did you mean "
+        "soak?)");
+    check_error_of("tps>1,soka.p99<1", &names,
+        "--assert: 'soka.p99<1', character 7: no workload or stage is called "
+        "'soka', and operations of a mix are called WORKLOAD/NAME (did you "
+        "mean soak?)");
+    check_error_of("report.queue<1", &names,
+        "--assert: 'report.queue<1', character 8: 'queue' is not measured for "
+        "workloads of a mix, only for all events and stages");
+    check_error_of("soak.rows<1", &names,
+        "--assert: 'soak.rows<1', character 6: 'rows' is only measured for "
+        "operations: write NAME.rows");
+    check_error_of("read.p99<1", &names,
+        "--assert: 'read.p99<1', character 1: 'read' is a stage and has "
+        "another meaning in limits, too; give the stage another name: NAME: "
+        "...");
+    check_error_of("shop.p99<1", &names,
+        "--assert: 'shop.p99<1', character 1: 'shop' is a stage and has "
+        "another meaning in limits, too; give the stage another name: NAME: "
+        "...");
+    check_error_of("twice.p99<1", &names,
+        "--assert: 'twice.p99<1', character 1: stages 6 and 7 are both called "
+        "'twice'; give them different names: NAME: ...");
+    check_search("soak.p99<1", "--rate-limit: 'soak.p99<1', character 1: a "
+                               "stage cannot be a limit of the search for a "
+                               "rate");
+    check_search("report.failed<1%", "");
+    check_error("a.failed<1", "--assert: 'a.failed<1', character 3: 'failed' "
+                              "is not measured for operations, only for all "
+                              "events, stages and workloads of a mix");
+}
+
+static void names_beside_a_command(void)
+{
+    struct sb_asserts a = parsed_of(
+        "beside.p99 < 2 x, beside.after.tps>0.9x,beside.edges.max<1s,"
+        "beside.time<1.5x,beside.time<30s,beside.errors==0",
+        &names);
+
+    CHECK_INT(a.n, 6);
+    if (a.n == 6) {
+        CHECK(a.limit[0].ratio && a.limit[0].value == 2);
+        CHECK_INT(a.limit[0].phase, SB_BESIDE_DURING);
+        CHECK(a.limit[1].ratio && a.limit[1].value == 0.9);
+        CHECK_INT(a.limit[1].phase, SB_BESIDE_AFTER);
+        CHECK(!a.limit[2].ratio && a.limit[2].value == 1000);
+        CHECK_INT(a.limit[2].phase, SB_BESIDE_EDGES);
+        CHECK_STR(sb_assert_unit(&a.limit[3]), "x");
+        CHECK_STR(sb_assert_unit(&a.limit[4]), "ms");
+        CHECK(a.limit[4].value == 30000);
+        CHECK_STR(sb_assert_unit(&a.limit[5]), "");
+    }
+    sb_asserts_done(&a);
+    check_error("beside.p99<2x", "--assert: 'beside.p99<2x', character 1: "
+                                 "figures beside a command require --beside");
+    check_error_of("beside.qps>1", &names,
+        "--assert: 'beside.qps>1', character 8: expected a figure beside the "
+        "command: time, tps, events, errors, avg, max, or a percentile such as "
+        "p99; before., edges. or after. may precede it");
+    check_error_of("beside.errors<2x", &names,
+        "--assert: 'beside.errors<2x', character 15: expected a number that is "
+        "at least 0, such as 10 or 5k");
+    check_error_of("beside.p99<x", &names,
+        "--assert: 'beside.p99<x', character 12: expected a time such as 10ms "
+        "or 1.5s (ms if it has no unit), or a ratio such as 2x");
+    check_error_of("beside.p99<2x abort", &names,
+        "--assert: 'beside.p99<2x abort', character 15: figures beside a "
+        "command are known when the run has ended");
+    const struct sb_assert_names not_alone = { .beside = true };
+    check_error_of("beside.time<2x", &not_alone,
+        "--assert: 'beside.time<2x', character 13: the time of the command is "
+        "compared with that of --beside-alone, which is not given");
+    check_search("beside.p99<1", "--rate-limit: 'beside.p99<1', character 12: "
+                                 "figures beside a command cannot be a limit "
+                                 "of the search for a rate");
+    check_error("costs.usd_per_million_events<2",
+        "--assert: 'costs.usd_per_million_events<2', character 1: "
+        "usd_per_million_events requires --price");
+    check_error("p99<2x", "--assert: 'p99<2x', character 5: expected a time "
+                          "such as 10ms, 500us or 1.5s (ms if it has no "
+                          "unit)");
 }
 
 // Checking --------------------------------------------------------------------
@@ -419,6 +589,178 @@ static void figures_of_operations(void)
     teardown(&f);
 }
 
+// The fixture as a mix: two workloads with two operations each.
+static void figures_of_workloads(void)
+{
+    struct fixture f;
+
+    setup(&f, false);
+    const char *const name[] = { "shop", "shop/a", "shop/b", "shop2/a" };
+    for (int i = 0; i < 4; i++)
+        snprintf(
+            f.stats->op[i].name, sizeof(f.stats->op[i].name), "%s", name[i]);
+    f.stats->op[0].kind = SB_OP_WORKLOAD;
+    f.op[0].failed = 50;
+    f.op[0].restarts = 8;
+    f.op[0].errors = 9;
+    f.op[3].count = 1000;
+    VALUE("shop.tps>0", 100.0);
+    VALUE("shop.events>0", 200.0);
+    VALUE("shop.count>0", 200.0);
+    VALUE("shop.errors<9", 9.0);
+    VALUE("shop.failed<9", 50.0);
+    VALUE("shop.failed<9%", 20.0);
+    f.op[0].cut_short = 49;
+    VALUE("shop.failed<9", 1.0);
+    VALUE("shop.restarts<9", 8.0);
+    VALUE("shop.p99<9", 1.0);
+    VALUE("shop.qps>9", 75.0); // a: 100, b: 50, in 2 s
+    VALUE("shop.rows>9", 1500.0);
+    VALUE("shop/read.count>9", 100.0);
+    VALUE("shop/write.count>9", 50.0);
+    CHECK_STR(
+        verdict(&f, "nothing/read.count>9")->why, "no operation has this name");
+    CHECK_STR(verdict(&f, "shop/a.failed<9")->why,
+        "it is not measured for operations");
+    CHECK_STR(
+        verdict(&f, "shop.queue<9")->why, "it is not measured for a workload");
+    // With more operations than are kept, the rest has no workload.
+    snprintf(f.stats->op[3].name, sizeof(f.stats->op[3].name), SB_OPS_REST);
+    CHECK_STR(verdict(&f, "shop.qps>9")->why,
+        "there are too many operations to know those of each workload");
+    VALUE("shop.tps>0", 100.0);
+    teardown(&f);
+}
+
+// Checks one limit of a run with stages against the report.
+static const struct sb_verdict *verdict_of_stage(
+    struct fixture *f, const char *text)
+{
+    static struct sb_verdict v;
+    struct sb_asserts a = parsed_of(text, &names);
+
+    sb_assert_check(&a.limit[0], &f->report, &v);
+    sb_asserts_done(&a);
+    return &v;
+}
+
+static void figures_of_stages(void)
+{
+    struct fixture whole, soak;
+    struct sb_report done[2];
+
+    setup(&whole, false);
+    setup(&soak, false);
+    soak.snap.c.completed = 40;
+    done[0] = whole.report;
+    done[1] = soak.report;
+    done[0].stage = 0;
+    done[1].stage = 1;
+    whole.report.stages = done;
+    whole.report.nstages = 2;
+    CHECK_NEAR(verdict_of_stage(&whole, "warm.tps>1")->value, 50, 1e-9);
+    CHECK_NEAR(verdict_of_stage(&whole, "soak.tps>1")->value, 20, 1e-9);
+    CHECK_NEAR(verdict_of_stage(&whole, "soak.events>1")->value, 40, 1e-9);
+    CHECK_NEAR(verdict_of_stage(&whole, "soak.read.count>1")->value, 300, 1e-9);
+    CHECK_NEAR(verdict_of_stage(&whole, "soak.queue<9")->value, 6, 1e-9);
+    CHECK(!verdict_of_stage(&whole, "soaking.tps>1")->passed);
+    CHECK_STR(verdict_of_stage(&whole, "soaking.tps>1")->why,
+        "the run ended before this stage");
+    done[1].stage = 4;
+    CHECK_STR(verdict_of_stage(&whole, "soak.tps>1")->why,
+        "the stage was too short to be measured");
+    teardown(&whole);
+    teardown(&soak);
+}
+
+// 10 s before the command with 1,000 events of 1 ms, 5 s during it with 250 of
+// 4 ms and one of 9 ms.
+static void setup_beside(struct sb_beside_figures *b)
+{
+    struct sb_beside_phase *before = &b->phase[SB_BESIDE_BEFORE];
+    struct sb_beside_phase *during = &b->phase[SB_BESIDE_DURING];
+
+    *b = (struct sb_beside_figures){ .name = "dump" };
+    *before = (struct sb_beside_phase){ .n = 10,
+        .seconds = 10,
+        .events = 1000,
+        .lat_sum = 1000 * MS,
+        .lat_max = 1 * MS };
+    count(&before->latency, 1 * MS, 1000);
+    *during = (struct sb_beside_phase){ .n = 5,
+        .seconds = 5,
+        .events = 251,
+        .errors = 3,
+        .lat_sum = 1009 * MS,
+        .lat_max = 9 * MS };
+    count(&during->latency, 4 * MS, 250);
+    count(&during->latency, 9 * MS, 1);
+    b->command = (struct sb_beside_command){
+        .started = true, .ended = true, .seconds = 6
+    };
+    b->alone = (struct sb_beside_command){
+        .started = true, .ended = true, .seconds = 4
+    };
+}
+
+// Checks one limit against figures beside a command.
+static const struct sb_verdict *verdict_beside(
+    const struct sb_beside_figures *b, const char *text)
+{
+    static struct sb_verdict v;
+    struct sb_asserts a = parsed_of(text, &names);
+    struct sb_report whole = { 0 };
+
+    sb_asserts_final(&a, &whole, &(struct sb_assert_facts){ .beside = b });
+    v = a.limit[0].verdict;
+    sb_asserts_done(&a);
+    return &v;
+}
+
+#define BESIDE(text, want)                                      \
+    do {                                                        \
+        const struct sb_verdict *v_ = verdict_beside(&b, text); \
+        CHECK_STR(v_->why, "");                                 \
+        CHECK_NEAR(v_->value, want, 1e-3 * (want));             \
+    } while (0)
+
+static void figures_beside_a_command(void)
+{
+    struct sb_beside_figures b;
+
+    setup_beside(&b);
+    BESIDE("beside.p50<5ms", 4.0);
+    BESIDE("beside.p50<5x", 4.0);
+    BESIDE("beside.max<5x", 9.0);
+    BESIDE("beside.avg<5x", 1009 / 251.0);
+    BESIDE("beside.tps>1", 50.2);
+    BESIDE("beside.tps>1x", 0.502);
+    BESIDE("beside.before.tps>1", 100.0);
+    BESIDE("beside.events>1", 251.0);
+    BESIDE("beside.errors<1", 3.0);
+    BESIDE("beside.time<1s", 6000.0);
+    BESIDE("beside.time<1x", 1.5);
+    CHECK(verdict_beside(&b, "beside.p50<4.1x")->passed);
+    CHECK(!verdict_beside(&b, "beside.p50<3.9x")->passed);
+    CHECK_STR(verdict_beside(&b, "beside.after.tps>1")->why,
+        "there is no whole interval after the command");
+    // Without intervals before, those after the command are the base.
+    b.phase[SB_BESIDE_AFTER] = b.phase[SB_BESIDE_BEFORE];
+    b.phase[SB_BESIDE_BEFORE] = (struct sb_beside_phase){ 0 };
+    BESIDE("beside.tps>1x", 0.502);
+    CHECK_STR(verdict_beside(&b, "beside.before.tps>1")->why,
+        "there is no whole interval before the command");
+    b.phase[SB_BESIDE_AFTER].events = 0;
+    CHECK_STR(verdict_beside(&b, "beside.tps>1x")->why,
+        "the figure without the command is 0");
+    b.command.ended = false;
+    CHECK_STR(verdict_beside(&b, "beside.time<1s")->why,
+        "the run ended before the command");
+    sb_beside_figures_done(&b);
+    CHECK_STR(verdict_beside(NULL, "beside.tps>1")->why,
+        "no command was executed beside the run");
+}
+
 static void comparisons_are_exact(void)
 {
     struct fixture f;
@@ -452,7 +794,7 @@ static void limits_without_a_value_fail(void)
     CHECK(verdict(&f, "errors==0")->passed);
     struct sb_asserts a = parsed("errors==0,p99<1");
     CHECK_INT(sb_asserts_failed(&a), 2); // no final report yet
-    sb_asserts_final(&a, &f.report, NULL, NULL);
+    sb_asserts_final(&a, &f.report, &(struct sb_assert_facts){ 0 });
     CHECK_INT(sb_asserts_failed(&a), 1);
     sb_asserts_done(&a);
 }
@@ -473,7 +815,7 @@ static void costs(void)
     c.seconds = c.events = 10;
     c.queries = 20;
     sb_costs_set(&c, SB_COST_CPU, 999, "server");
-    sb_asserts_final(&a, &f.report, NULL, &c);
+    sb_asserts_final(&a, &f.report, &(struct sb_assert_facts){ .costs = &c });
     CHECK(a.limit[0].verdict.passed);
     CHECK_STR(sb_assert_value(&a.limit[0], value, sizeof(value)), "99.9 us");
     CHECK(!a.limit[1].verdict.passed);
@@ -483,14 +825,14 @@ static void costs(void)
     sb_asserts_done(&a);
     a = parsed("costs.usd_per_million_events>2,costs.cpu_us>99.9");
     c.price = 0.0036;
-    sb_asserts_final(&a, &f.report, NULL, &c);
+    sb_asserts_final(&a, &f.report, &(struct sb_assert_facts){ .costs = &c });
     CHECK(!a.limit[0].verdict.passed && a.limit[0].verdict.known);
     CHECK_NEAR(a.limit[0].verdict.value, 1, 1e-9);
     CHECK_STR(sb_assert_unit(&a.limit[0]), "USD");
     CHECK(!a.limit[1].verdict.passed);
     sb_asserts_done(&a);
     a = parsed("costs.cpu_us<1");
-    sb_asserts_final(&a, &f.report, NULL, NULL);
+    sb_asserts_final(&a, &f.report, &(struct sb_assert_facts){ 0 });
     CHECK_STR(
         a.limit[0].verdict.why, "the costs of the run were not found out");
     sb_asserts_done(&a);
@@ -514,7 +856,8 @@ static void states_of_checks(void)
     snprintf(v.check[SB_CHECK_STEADY].meaning, 99, "it fell");
     CHECK_INT(a.n, 4);
     CHECK(sb_asserts_need_validity(&a));
-    sb_asserts_final(&a, &f.report, &v, NULL);
+    sb_asserts_final(
+        &a, &f.report, &(struct sb_assert_facts){ .validity = &v });
     CHECK(!a.limit[0].verdict.passed);
     CHECK_STR(sb_assert_value(&a.limit[0], value, sizeof(value)), "doubtful");
     CHECK(a.limit[1].verdict.passed);
@@ -524,13 +867,14 @@ static void states_of_checks(void)
     sb_asserts_done(&a);
     // Without checks there is no value, and why is said.
     a = parsed("validity.steady==doubtful,tps>0");
-    sb_asserts_final(&a, &f.report, NULL, NULL);
+    sb_asserts_final(&a, &f.report, &(struct sb_assert_facts){ 0 });
     CHECK(!a.limit[0].verdict.known && !a.limit[0].verdict.passed);
     CHECK_STR(
         a.limit[0].verdict.why, "the figures of the run were not checked");
     sb_asserts_done(&a);
     a = parsed("validity.steady==ok");
-    sb_asserts_final(&a, &f.report, &v, NULL);
+    sb_asserts_final(
+        &a, &f.report, &(struct sb_assert_facts){ .validity = &v });
     CHECK_STR(a.limit[0].verdict.why, "it fell");
     sb_asserts_done(&a);
     a = parsed("tps>1");
@@ -580,7 +924,7 @@ static void exceeded_limit_ends_the_run(void)
     s.c.completed = 1;
     count(&s.service, 1 * MS, 1);
     sb_report_fill(&r, &s, 1, false, 1);
-    sb_asserts_final(&a, &r, NULL, NULL);
+    sb_asserts_final(&a, &r, &(struct sb_assert_facts){ 0 });
     CHECK_INT(sb_asserts_failed(&a), 1);
     CHECK_NEAR(a.limit[0].verdict.value, 6, 0.01);
     sb_hist_snap_done(&s.service);
@@ -603,6 +947,27 @@ static void abort_after_counts_without_a_break(void)
     CHECK(!interval(&a, 1, 10, 6, 0));
     CHECK(!interval(&a, 2, 5, 6, 0));
     CHECK(interval(&a, 3, 1, 6, 0));
+    sb_asserts_done(&a);
+}
+
+// A limit of a stage is checked in the intervals of this stage, and counts are
+// those of the stage.
+static void stage_ends_the_run(void)
+{
+    struct sb_asserts a = parsed_of("soak.events<15 abort", &names);
+    struct sb_snap s = { .ns = 1000 * MS };
+    struct sb_report r;
+
+    s.c.completed = 10;
+    sb_report_fill(&r, &s, 1, false, 1);
+    CHECK(!sb_asserts_interval(&a, &r));
+    CHECK(!sb_asserts_interval(&a, &r));
+    r.stage = 1;
+    CHECK(!sb_asserts_interval(&a, &r));
+    r.stage = 2;
+    CHECK(!sb_asserts_interval(&a, &r));
+    r.stage = 1;
+    CHECK(sb_asserts_interval(&a, &r));
     sb_asserts_done(&a);
 }
 
@@ -635,7 +1000,7 @@ static void text_has_values_and_verdicts(void)
     struct fixture f;
 
     setup(&f, false);
-    sb_asserts_final(&a, &f.report, NULL, NULL);
+    sb_asserts_final(&a, &f.report, &(struct sb_assert_facts){ 0 });
     sb_asserts_text(&a, out);
     fflush(out);
     CHECK_STR(got,
@@ -659,6 +1024,9 @@ CHECK_FILE
     RUN(list_is_parsed);
     RUN(limits_of_a_search);
     RUN(values_have_units);
+    RUN(units_may_follow_a_space);
+    RUN(stages_and_workloads_have_names);
+    RUN(names_beside_a_command);
     RUN(names_have_dots_and_quotes);
     RUN(errors_name_limit_and_position);
     RUN(parts_may_not_be_missing);
@@ -667,12 +1035,16 @@ CHECK_FILE
     RUN(figures_of_events);
     RUN(figures_of_an_open_loop);
     RUN(figures_of_operations);
+    RUN(figures_of_workloads);
+    RUN(figures_of_stages);
+    RUN(figures_beside_a_command);
     RUN(comparisons_are_exact);
     RUN(limits_without_a_value_fail);
     RUN(states_of_checks);
     RUN(costs);
     RUN(exceeded_limit_ends_the_run);
     RUN(abort_after_counts_without_a_break);
+    RUN(stage_ends_the_run);
     RUN(warmup_and_rest_are_not_judged);
     RUN(text_has_values_and_verdicts);
     return check_done();

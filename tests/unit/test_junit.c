@@ -105,8 +105,8 @@ static void limits_are_test_cases(void)
     s.c.completed = 10;
     s.c.err_ignored = 3;
     sb_report_fill(&r, &s, 1, false, 1);
-    CHECK_INT(sb_asserts_init(&a, "tps>5,errors==0,p99<1", NULL), 0);
-    sb_asserts_final(&a, &r, NULL, NULL);
+    CHECK_INT(sb_asserts_init(&a, "tps>5,errors==0,p99<1", NULL, NULL), 0);
+    sb_asserts_final(&a, &r, &(struct sb_assert_facts){ 0 });
     check_document(&run, &a,
         SUITE(
             "tests=\"4\" failures=\"2\" errors=\"0\"") "/>\n"

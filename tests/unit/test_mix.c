@@ -71,6 +71,7 @@ static void wrong_texts(void)
         { "x/response", "another meaning" },
         { "lag", "another meaning" },
         { "connect.lua", "another meaning" },
+        { "beside", "another meaning" },
     };
     char many[3 * SB_MIX_MAX + 3] = "";
 
