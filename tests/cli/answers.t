@@ -179,7 +179,7 @@ A failed run keeps its status, an interrupted one does not. Checkpoints are no p
   >    print(ok, why)
   > end
   > END
-  $ sysbench checkpoint.lua --time=0.02 --report-checkpoints=0.01 run | grep -E '^(true|false)'
+  $ sysbench checkpoint.lua --time=1 --report-checkpoints=0.1 run | grep -E '^(true|false)'
   false\tsysbench.result() can only be called when the run has ended: in done(), in hooks.run_failed, or for the whole run in hooks.report_line or hooks.report_cumulative (esc)
   true\tnil (esc)
 
