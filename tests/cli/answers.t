@@ -141,6 +141,9 @@ any.
   $ sysbench known.lua --headline=other.lost --report=none run
   --headline: 'other.lost' is neither a figure nor a result of the workload
   [1]
+  $ sysbench failover --db-driver=null --headline=nothing --report=none cleanup
+  Dropping table 'failover'...
+  Dropping table 'failover_users'...
   $ sysbench cpu --assert=lost==0 run 2>&1 | tail -1
   --assert: 'lost' is neither a figure nor a result of the workload
   $ sysbench oltp_read_only --db-driver=null --assert=lost==0 run 2>&1 | tail -1

@@ -44,7 +44,7 @@ sysbench.cmdline.options = {
 
 sysbench.results = {
    connections_per_second = {better = "higher", unit = "/s", headline = true},
-   made = {better = "higher", unit = "connections"},
+   connected = {better = "higher", unit = "connections"},
    lost = {better = "lower", unit = "connections"},
    answered = {better = "higher", unit = "connections"},
 }
@@ -321,7 +321,7 @@ local function made_text()
       sysbench.opt.start_after
    local text = ("connect: %.0f of %.0f connections were made"):format(made,
       planned)
-   sysbench.result("made", made)
+   sysbench.result("connected", made)
    sysbench.result("lost", shared("lost"):last())
    if seconds > 0 and shared("tried"):last() >= planned then
       sysbench.result("connections_per_second", made / seconds)
