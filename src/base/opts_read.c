@@ -556,7 +556,8 @@ static size_t shown_length(const struct sb_opts *o, const char *name,
         const struct sb__opts_decl *d = o->decls.item[i];
         size_t same = common_length(name, d->opt->name);
 
-        if (!sb__opts_secret(d->opt, d->opt->name, ""))
+        // Each name would begin with that of --b.
+        if (!sb__opts_secret(d->opt, d->opt->name, "") || !d->opt->name[1])
             continue;
         bool whole = d->opt->name[same] == '\0';
         // "beside-output" of "--beside-output=1" is another name.

@@ -142,6 +142,9 @@ Scripts of both sides.
 
 Options are checked before the first run; secrets are not shown.
 
+  $ ab $both --a=x --b='y: --threads=2' --bogus=1
+  invalid option: --bogus
+  [1]
   $ ab $both --a=x --b='y: --threads=no'
   Invalid value for the 'threads' option: 'no' (must be a whole number)
   [1]
