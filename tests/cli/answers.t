@@ -319,3 +319,13 @@ has no difference in percent.
   result none None equal
   result took lower worse
   result odd None higher
+
+Merged files have none: neither the sum nor the mean of two answers is one.
+
+  $ run --report=none,json=other.json 2>/dev/null
+  [3]
+  $ sysbench merge --output=merged.json own.json other.json 2>/dev/null
+  $ member merged.json headline results verdicts
+  null
+  null
+  null
