@@ -1532,7 +1532,7 @@ int sb_result_read_brief(
     int rc = read_text(in, path, &text, err);
 
     fclose(in);
-    if (rc == 0 && sb_result_is_other(text.data, text.len, true))
+    if (rc == 0 && text.data[strspn(text.data, " \t\r\n")] != '{')
         rc = sb_err_set(err, SB_ENOTFOUND, "%s is not a result file", path);
     if (rc == 0)
         rc = read_brief(f, &text, err);

@@ -154,6 +154,19 @@ static double percentile(const json_t *latency, const char *name)
     return number_or_nan(json_object_get(latency, "percentiles"), name) / 1e6;
 }
 
+// The headline of a search is the rate that it has found.
+static json_t *headline_of(const json_t *run)
+{
+    json_t *headline = json_object_get(run, "headline");
+    const json_t *search = json_object_get(run, "search");
+
+    if (headline || !*sb_result_member(search, "limit"))
+        return json_incref(headline);
+    return json_pack("{s:s,s:s,s:s,s:O?,s:b}", "figure", "highest rate", "unit",
+        "/s", "better", "higher", "value", json_object_get(search, "highest"),
+        "chosen", true);
+}
+
 static void read_figures(struct sb_history_run *r, const json_t *run)
 {
     const json_t *c = json_object_get(run, "counters");
@@ -251,7 +264,7 @@ static int add_run(struct sb_history_runs *h, const struct sb_result_file *f,
         .identity = identity_of(from),
         .facts = facts_of(h, from->json, o),
         .open_loop = json_is_true(json_object_get(from->json, "open_loop")),
-        .headline = json_incref(json_object_get(from->json, "headline")) };
+        .headline = headline_of(from->json) };
     read_figures(r, from->json);
     return r->path && r->started && r->label && r->order && r->identity &&
                    r->facts

@@ -58,6 +58,29 @@ static void use(const struct sb_result_run *r)
         puts("large");
 }
 
+static bool same(const json_t *a, const json_t *b, const char *name)
+{
+    const json_t *x = json_object_get(a, name), *y = json_object_get(b, name);
+
+    return x ? json_equal(x, y) : !y;
+}
+
+// What sysbench history reads is the same.
+static void compare_brief(const struct sb_result_file *f, bool read)
+{
+    struct sb_result_file brief;
+    struct sb_err err = { 0 };
+    int rc = sb_result_read_brief(&brief, f->path, &err);
+
+    if (rc ? read || !err.msg[0] : read && brief.nruns != f->nruns)
+        abort();
+    for (unsigned i = 0; rc == 0 && read && i < f->nruns; i++)
+        if (!same(brief.run[i].json, f->run[i].json, "counters") ||
+            !same(brief.run[i].json, f->run[i].json, "end"))
+            abort();
+    sb_result_done(&brief);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[] = "/tmp/fuzz-result-XXXXXX";
@@ -74,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (!err.msg[0]) {
         abort();
     }
+    compare_brief(&f, err.code == 0);
     sb_result_done(&f);
     unlink(path);
     return 0;
