@@ -193,18 +193,13 @@ static void write_verdict(
     fprintf(out, ".");
 }
 
-static enum sb_history_verdict worst_of(const struct history *h, unsigned *n)
+static enum sb_history_verdict worst_of(const struct history *h)
 {
     enum sb_history_verdict worst = SB_HISTORY_BETTER;
 
-    *n = 0;
-    for (size_t i = 0; i < h->runs.nseries; i++) {
-        if (!h->judged[i].series->newest)
-            continue;
-        ++*n;
-        if (h->judged[i].verdict > worst)
+    for (size_t i = 0; i < h->runs.nseries; i++)
+        if (h->judged[i].series->newest && h->judged[i].verdict > worst)
             worst = h->judged[i].verdict;
-    }
     return worst;
 }
 
@@ -545,8 +540,7 @@ static json_t *notes_json(const struct history *h)
 static json_t *history_document(const struct history *h)
 {
     json_t *series = json_array();
-    unsigned judged;
-    enum sb_history_verdict worst = worst_of(h, &judged);
+    enum sb_history_verdict worst = worst_of(h);
 
     for (size_t i = 0; i < h->runs.nseries; i++)
         sb__json_append(series, series_json(h, &h->judged[i]));
@@ -618,13 +612,12 @@ static int write_html(const struct history *h)
 
 static int write_exports(struct history *h)
 {
-    unsigned judged;
     json_t *notes = notes_json(h);
     const struct sb_history_exported x = { .judged = h->judged,
         .n = h->runs.nseries,
         .by = h->o->by,
         .confidence = h->o->confidence,
-        .verdict = worst_of(h, &judged),
+        .verdict = worst_of(h),
         .notes = notes,
         .sentence = sentence,
         .arg = h };
@@ -692,9 +685,8 @@ static int status_of(const struct history *h)
         [SB_HISTORY_FEW] = SB_CMD_INCONCLUSIVE,
         [SB_HISTORY_WORSE] = SB_CMD_WORSE,
     };
-    unsigned judged;
 
-    return status[worst_of(h, &judged)];
+    return status[worst_of(h)];
 }
 
 static int judge(struct history *h)

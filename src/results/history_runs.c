@@ -468,8 +468,6 @@ static int fill_series(struct sb_history_series *s,
 static int make_series(
     struct sb_history_runs *h, const struct sb_history_opts *o)
 {
-    const struct sb_history_run *newest = h->run;
-
     qsort(h->run, h->n, sizeof(*h->run), by_series_and_time);
     h->series = calloc(h->n, sizeof(*h->series));
     if (!h->series)
@@ -482,15 +480,26 @@ static int make_series(
                 break;
         if (fill_series(s, &h->run[first], end - first, o->last))
             return SB_ENOMEM;
-        if (in_time(&h->run[end - 1], newest) > 0)
-            newest = &h->run[end - 1];
-    }
-    for (size_t i = 0; i < h->nseries; i++) {
-        struct sb_history_series *s = &h->series[i];
-
-        s->newest = is_together(s->point[s->n - 1].run, newest);
     }
     return 0;
+}
+
+static const struct sb_history_run *last_run(const struct sb_history_series *s)
+{
+    const struct sb_history_point *p = &s->point[s->n - 1];
+
+    return p->run + p->runs - 1;
+}
+
+static void mark_newest(struct sb_history_runs *h)
+{
+    const struct sb_history_run *newest = NULL;
+
+    for (size_t i = 0; i < h->nseries; i++)
+        if (!newest || in_time(last_run(&h->series[i]), newest) > 0)
+            newest = last_run(&h->series[i]);
+    for (size_t i = 0; i < h->nseries; i++)
+        h->series[i].newest = is_together(last_run(&h->series[i]), newest);
 }
 
 // Names -----------------------------------------------------------------------
@@ -533,6 +542,7 @@ static int select_series(
             free(h->series[i].point);
     }
     h->nseries = kept;
+    mark_newest(h);
     if (kept > 0)
         return 0;
     sb_log(SB_LOG_FATAL, "--at: no series has these values (OPTION=VALUE)");

@@ -345,7 +345,8 @@ all of a series. "-" is standard output, without the text.
   $ sysbench history repeats --export=otava=o2.csv >out
   FATAL: --export=otava: there are 2 series, and the table has room for one: choose it with --at=OPTION=VALUE
   [1]
-  $ sysbench history repeats --at=threads=1 --export=otava=o2.csv >out
+  $ sysbench history repeats --at=threads=1 --export=otava=o2.csv | grep Verdict
+  Verdict: c49 is as the 18 results before: * (glob)
   $ wc -l <o2.csv
   50
   $ sysbench history repeats --at=threads=3
