@@ -1401,8 +1401,8 @@ static int perform_sweep(struct sb_app *a, int *status, struct sb_err *err)
 
     if (hidden)
         sb_log(SB_LOG_NOTICE,
-            "%lu notice%s of later runs %s not shown, because earlier runs had "
-            "the same",
+            "%lu message%s of later runs %s not shown, because earlier runs "
+            "had the same",
             hidden, hidden == 1 ? "" : "s", hidden == 1 ? "was" : "were");
     // The last lines may have caused SIGPIPE.
     children_seen(&s->children);

@@ -30,6 +30,8 @@ static struct {
     int shared;                // a file, see sb_log_share(); -1: none
     uint64_t known[KNOWN_MAX]; // hashes of what earlier processes have shown
     unsigned nknown;
+    uint64_t own[KNOWN_MAX]; // of this process, so that each is noted once
+    unsigned nown;
 } logger = {
     .level = SB_LOG_NOTICE, .lock = PTHREAD_MUTEX_INITIALIZER, .shared = -1
 };
@@ -76,14 +78,27 @@ static void flush_repeats(void)
     logger.repeats = 0;
 }
 
+// The length of the number with which the word begins. "db1" and
+// "10.0.0.1:5432" are names.
+static size_t number_length(const char *word)
+{
+    size_t n = strspn(word, "0123456789");
+
+    if (n > 0 && word[n] == '.')
+        n += 1 + strspn(word + n + 1, "0123456789");
+    return word[n] && strchr(".:_-/", word[n]) ? 0 : n;
+}
+
 // Messages that differ in numbers are the same.
 static uint64_t hash_of(const char *text)
 {
     uint64_t hash = SB_HASH_START;
 
-    for (; *text; text++) {
-        if (!strchr("0123456789.", *text))
-            hash = sb_hash_byte(hash, (unsigned char)*text);
+    while (*text) {
+        text += number_length(text);
+        while (*text && *text != ' ')
+            hash = sb_hash_byte(hash, (unsigned char)*text++);
+        text += *text == ' ';
     }
     return hash;
 }
@@ -98,6 +113,12 @@ static bool is_known(uint64_t hash)
 
     for (unsigned i = 0; i < logger.nknown && !known; i++)
         known = logger.known[i] == hash;
+    for (unsigned i = 0; i < logger.nown && !known; i++) {
+        if (logger.own[i] == hash)
+            return false;
+    }
+    if (!known && logger.nown < KNOWN_MAX)
+        logger.own[logger.nown++] = hash;
     if (known)
         hidden = sb_log_hidden(logger.shared) + 1;
     // If this fails, a later process shows the message again.
@@ -185,6 +206,7 @@ void sb_log_share(int fd)
         fd, logger.known, sizeof(logger.known), sizeof(*logger.known));
 
     logger.nknown = n > 0 ? (unsigned)((size_t)n / sizeof(*logger.known)) : 0;
+    logger.nown = 0;
     logger.shared = fd;
 }
 

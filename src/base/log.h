@@ -35,8 +35,9 @@ void sb_log_flush(void);
 
 // Shares what is shown with the processes that had this file before, one after
 // the other: warnings and notices that one of them has shown, with other
-// numbers, are counted and not shown. The file must be empty for the first
-// process, and stays open. Before other threads log.
+// numbers, are counted and not shown; names and addresses are no numbers. The
+// file must be empty for the first process, and stays open. Before other
+// threads log.
 void sb_log_share(int fd);
 // Whether an earlier process has shown what `key` stands for, which is not
 // logged. The caller does not show it then, and it is counted. Without

@@ -56,13 +56,15 @@ static void restore_deviation(struct sb_mean *run, size_t rounds, size_t n)
 
     for (size_t k = 0; k < rounds; k++) {
         if (counts(&run[k])) {
-            mean += run[k].value;
+            mean += log(run[k].value);
             values++;
         }
     }
     mean /= values;
-    for (size_t k = 0; k < rounds; k++)
-        run[k].value = mean + (run[k].value - mean) * share;
+    for (size_t k = 0; k < rounds; k++) {
+        if (counts(&run[k]))
+            run[k].value = exp(mean + (log(run[k].value) - mean) * share);
+    }
 }
 
 // Writes the loads without the effects of the rounds to `out`, whose runs are

@@ -1274,7 +1274,9 @@ static json_t *group_json(
         return NULL;
     }
     if (o && g->found && g->npoints > 1 &&
-        json_object_set_new(o, "resolved", json_boolean(g->knee.resolved))) {
+        (json_object_set_new(o, "resolved", json_boolean(g->knee.resolved)) ||
+            json_object_set_new(
+                o, "estimated", json_boolean(g->knee.estimated)))) {
         json_decref(o);
         return NULL;
     }

@@ -228,12 +228,29 @@ numbers has no knee. `--repeat` alone repeats the run.
   $ sweep --repeat=1 | grep -c '^General statistics'
   1
 
+A difference that is certain: the value with the highest throughput is the peak, and the
+lowest one with 95 % of it the knee.
+
+  $ cat >ms.lua <<'EOF'
+  > sysbench.cmdline.options = { ms = { "", 1 } }
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned int)")
+  > function event() ffi.C.usleep(sysbench.opt.ms * 1000) end
+  > EOF
+  $ sysbench ms.lua --time=0 --events=5 --sweep=ms=1,60 --repeat=3 --report=json=ms.json run |
+  >     sed -n 's/Peak: [0-9.]* /Peak: N /p; /^Knee/p'
+  Peak: N events/s at ms=1
+  Knee: ms=1, the lowest with 95 % of the peak
+  $ /usr/bin/python3 -c "import json; print(json.load(open('ms.json'))['sweep']['groups'][0]['peak']['value'])"
+  1
+  $ rm ms.lua ms.json
+
 Notices that differ only in numbers are shown once. The first line says how long the
 sweep takes.
 
   $ sysbench cpu --workers=2 --events=1 --time=0 --sweep=threads=1,2,3 --report=none run
   --workers has no effect on the built-in test 'cpu': each of its users has a thread
-  2 notices of later runs were not shown, because earlier runs had the same
+  2 messages of later runs were not shown, because earlier runs had the same
   $ sysbench e.lua --time=1 --warmup-time=0.1 --sweep-pause=0.1 --sweep=threads=1,2 run |
   >     grep Sweep
   Sweep of e.lua: 2 runs, at least 2s

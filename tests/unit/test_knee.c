@@ -261,7 +261,6 @@ static void a_load_that_lacks_a_round_is_no_faster(void)
 
 CHECK_FILE
 {
-
     RUN(peak_and_knee_of_a_curve);
     RUN(noise_widens_what_is_said);
     RUN(a_curve_that_still_rises_has_no_known_peak);

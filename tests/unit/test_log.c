@@ -48,9 +48,13 @@ static void what_an_earlier_process_has_shown_is_hidden(void)
     sb_log(SB_LOG_WARNING, "used 3.70 of 4 processors");
     sb_log(SB_LOG_WARNING, "used 3.90 of 4 processors");
     sb_log(SB_LOG_ALERT, "lost 1");
+    sb_log(SB_LOG_WARNING, "10.0.0.1:5432 is slow");
+    sb_log(SB_LOG_WARNING, "db1 is slow");
     CHECK_STR(captured(), "WARNING: used 3.70 of 4 processors\n"
                           "WARNING: used 3.90 of 4 processors\n"
-                          "ALERT: lost 1\n");
+                          "ALERT: lost 1\n"
+                          "WARNING: 10.0.0.1:5432 is slow\n"
+                          "WARNING: db1 is slow\n");
     CHECK_INT(sb_log_hidden(fileno(f)), 0);
     CHECK(!sb_log_is_known("error 1"));
     sb_log_share(fileno(f));
@@ -61,9 +65,13 @@ static void what_an_earlier_process_has_shown_is_hidden(void)
     sb_log(SB_LOG_ALERT, "lost 1");
     sb_log_each(SB_LOG_NOTICE, "used 1.00 of 2 processors");
     sb_log(SB_LOG_WARNING, "used 12 of 2 processors");
+    sb_log(SB_LOG_WARNING, "10.0.0.2:5432 is slow");
+    sb_log(SB_LOG_WARNING, "db2 is slow");
     CHECK_STR(captured(), "used 1.00 of 2 processors\n"
                           "ALERT: lost 1\n"
-                          "used 1.00 of 2 processors\n");
+                          "used 1.00 of 2 processors\n"
+                          "WARNING: 10.0.0.2:5432 is slow\n"
+                          "WARNING: db2 is slow\n");
     CHECK_INT(sb_log_hidden(fileno(f)), 2);
     CHECK(sb_log_is_known("error 1"));
     CHECK_INT(sb_log_hidden(fileno(f)), 3);

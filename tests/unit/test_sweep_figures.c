@@ -271,6 +271,10 @@ static void without_margins_the_table_says_so(void)
                          "margins (measure longer or use --repeat)\n") != NULL,
             i == 1);
         CHECK_INT(peak == NULL, i == 1);
+        CHECK_INT(
+            json_is_true(json_object_get(
+                json_array_get(json_object_get(o, "groups"), 0), "estimated")),
+            i == 1);
         CHECK_INT(json_is_true(json_object_get(peak, "still_rising")), i == 0);
         json_decref(o);
         free(text);

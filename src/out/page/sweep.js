@@ -190,6 +190,11 @@ function margin(f, text) {
             text(f.high)}` : null;
 }
 
+// Why a group of the document has no peak.
+const unresolved = found => found.estimated
+    ? "there are no error margins (measure longer or use --repeat)"
+    : "no difference between the values was seen";
+
 const MOST_TILES = 4; // groups
 
 // Peak and knee of a group, and the latency there.
@@ -199,8 +204,7 @@ function peakTiles(g, name) {
     const of = g.key ? `, ${g.key}` : "";
     const out = [];
     if (!peak && resolved === false)
-        out.push(tile(`${top}${of}`, "none", NaN,
-            "no difference between the values was seen"));
+        out.push(tile(`${top}${of}`, "none", NaN, unresolved(sweepFound(g))));
     const same_ = peak && knee && peak.value === knee.value;
     for (const [what, at] of same_ ? [[`${top} and knee`, peak]]
         : [[top, peak], ["knee", knee]]) {
@@ -289,8 +293,8 @@ function sweepSentence(group, name, main) {
     const words = MAIN_FIGURES[main];
     const of = group.key ? ` of ${group.key}` : "";
     if (!peak || !knee)
-        return resolved === false ? `No ${words.peak}${of} can be named: ` +
-            "no difference between the values was seen." : "";
+        return resolved === false ? `No ${words.peak}${of} can be named: ${
+            unresolved(marksOf(group, main))}.` : "";
     const span = (x, text) => peak.estimated || x.low === x.high ? ""
         : ` (${text} ${x.low} to ${x.high})`;
     return `${words.sentence}${of}: ${name}=${peak.value}${
