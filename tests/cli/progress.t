@@ -52,8 +52,8 @@ In a sweep, with the number of the run, also during a pause.
   $ terminal e.lua --time=2 --think-time=1ms --sweep=threads=1,2 \
   >     --sweep-pause=1
   pause, N:N left until run N/N
-  run N/N, N:N left: N user, N events/s, pN N ms
-  run N/N, N:N left: N users, N events/s, pN N ms
+  run N/N (last ends in N:N), N:N left: N user, N events/s, pN N ms
+  run N/N (last ends in N:N), N:N left: N users, N events/s, pN N ms
 
 A line is shorter than the terminal is wide.
 
