@@ -151,16 +151,9 @@ static void take_text(char *out, size_t size, const json_t *o, const char *name)
     snprintf(out, size, "%s", sb__json_text_of(o, name));
 }
 
-static double take_number(const json_t *o)
-{
-    const json_t *value = json_object_get(o, "value");
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static int read_result(struct sb_answers *a, const json_t *o)
 {
-    struct sb_own_result r = { .value = take_number(o),
+    struct sb_own_result r = { .value = sb__json_number_of(o, "value"),
         .better = sb_better_named(sb__json_text_of(o, "better")),
         .headline = json_is_true(json_object_get(o, "headline")) };
     struct sb_err err = { 0 };
@@ -196,7 +189,7 @@ int sb_answers_read(
     int rc = 0;
 
     *a = (struct sb_answers){ 0 };
-    *h = (struct sb_headline){ .value = take_number(o),
+    *h = (struct sb_headline){ .value = sb__json_number_of(o, "value"),
         .better = sb_better_named(sb__json_text_of(o, "better")),
         .chosen = json_is_true(json_object_get(o, "chosen")) };
     take_text(h->figure, sizeof(h->figure), o, "figure");

@@ -377,12 +377,11 @@ json_t *sb_beside_json(const struct sb_beside_figures *f)
 
 static double number_of(const json_t *o, const char *name)
 {
-    const json_t *value = json_object_get(o, name);
     uint64_t n;
 
-    if (sb__json_is_count(value, &n)) // text beyond 2^53
+    if (sb__json_is_count(json_object_get(o, name), &n)) // text beyond 2^53
         return (double)n;
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    return sb__json_number_of(o, name);
 }
 
 // A whole number from 0 to max, otherwise `other`.

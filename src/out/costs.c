@@ -201,13 +201,6 @@ json_t *sb_costs_json(const struct sb_costs *c)
     return sb__json_complete(o, ok);
 }
 
-static double number_of(const json_t *o, const char *name)
-{
-    const json_t *value = json_object_get(o, name);
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 double sb_costs_member(const json_t *json, const char *name)
 {
     const json_t *list = json_object_get(json, "figures");
@@ -216,9 +209,10 @@ double sb_costs_member(const json_t *json, const char *name)
         const json_t *o = json_array_get(list, i);
 
         if (strcmp(sb__json_text_of(o, "name"), name) == 0)
-            return number_of(o, "per_event");
+            return sb__json_number_of(o, "per_event");
     }
-    return strcmp(name, SB_COSTS_USD) == 0 ? number_of(json, name) : NAN;
+    return strcmp(name, SB_COSTS_USD) == 0 ? sb__json_number_of(json, name)
+                                           : NAN;
 }
 
 void sb_costs_read(struct sb_costs *c, const json_t *json)
@@ -226,10 +220,10 @@ void sb_costs_read(struct sb_costs *c, const json_t *json)
     const json_t *list = json_object_get(json, "figures");
 
     sb_costs_init(c, "the result file does not have it");
-    c->seconds = number_of(json, "seconds");
-    c->events = number_of(json, "events");
-    c->queries = number_of(json, "queries");
-    c->price = number_of(json, "price");
+    c->seconds = sb__json_number_of(json, "seconds");
+    c->events = sb__json_number_of(json, "events");
+    c->queries = sb__json_number_of(json, "queries");
+    c->price = sb__json_number_of(json, "price");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *o = json_array_get(list, i);
         const char *name = sb__json_text_of(o, "name");
@@ -237,13 +231,13 @@ void sb_costs_read(struct sb_costs *c, const json_t *json)
 
         if (id == SB_COSTS)
             continue;
-        if (!isfinite(number_of(o, "total"))) {
+        if (!isfinite(sb__json_number_of(o, "total"))) {
             sb_costs_miss(c, id, sb__json_text_of(o, "why"));
             continue;
         }
-        sb_costs_set(
-            c, id, number_of(o, "total"), sb__json_text_of(o, "source"));
-        c->cost[id].events = number_of(o, "events");
-        c->cost[id].queries = number_of(o, "queries");
+        sb_costs_set(c, id, sb__json_number_of(o, "total"),
+            sb__json_text_of(o, "source"));
+        c->cost[id].events = sb__json_number_of(o, "events");
+        c->cost[id].queries = sb__json_number_of(o, "queries");
     }
 }

@@ -98,6 +98,13 @@ const char *sb__json_text_of(const json_t *object, const char *name)
     return text ? text : "";
 }
 
+double sb__json_number_of(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 const char *sb_number_text(char *out, size_t size, double value)
 {
     if (!isfinite(value))

@@ -34,6 +34,8 @@ bool sb__json_append(json_t *array, json_t *value);
 json_t *sb__json_complete(json_t *value, bool ok);
 // Returns a text member of an object; "" if it has no such text.
 const char *sb__json_text_of(const json_t *object, const char *name);
+// Returns a number member of an object; NaN if it has no such number.
+double sb__json_number_of(const json_t *object, const char *name);
 // Reads an integer, or text of digits; false for others.
 bool sb__json_is_count(const json_t *value, uint64_t *n);
 

@@ -724,16 +724,9 @@ static int read_ranks(struct sb_result_run *r, struct sb_err *err)
 
 // How the run found its rate.
 
-static double number_or_nan(const json_t *o, const char *name)
-{
-    const json_t *v = json_object_get(o, name);
-
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 static double positive(const json_t *o, const char *name)
 {
-    double v = number_or_nan(o, name);
+    double v = sb__json_number_of(o, name);
 
     return v > 0 ? v : 0;
 }
@@ -761,8 +754,8 @@ static int read_trials(struct sb_result_run *r, const json_t *list)
         const json_t *missed = json_object_get(t, "missed");
 
         r->trials[i] = (struct sb_search_trial){
-            .rate = number_or_nan(t, "rate"),
-            .value = number_or_nan(t, "value"),
+            .rate = sb__json_number_of(t, "rate"),
+            .value = sb__json_number_of(t, "value"),
             .kept = json_is_true(json_object_get(t, "kept")),
             .grew = json_is_true(json_object_get(t, "queue_grew")),
             .missed = json_is_integer(missed)
@@ -796,12 +789,12 @@ static int read_search(struct sb_result_run *r)
         .highest = json_number_value(json_array_get(bounds, 1)),
         .judged = json_is_boolean(kept),
         .kept = json_is_true(kept),
-        .value = number_or_nan(o, "measured_value"),
+        .value = sb__json_number_of(o, "measured_value"),
         .result = { .end = end_of(o),
-            .rate = number_or_nan(o, "highest"),
-            .low = number_or_nan(o, "low"),
-            .high = number_or_nan(o, "high"),
-            .safe = number_or_nan(o, "safe") },
+            .rate = sb__json_number_of(o, "highest"),
+            .low = sb__json_number_of(o, "low"),
+            .high = sb__json_number_of(o, "high"),
+            .safe = sb__json_number_of(o, "safe") },
     };
     r->report.search = &r->search;
     return read_trials(r, json_object_get(o, "trials"));

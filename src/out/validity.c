@@ -272,7 +272,6 @@ void sb_validity_read(struct sb_validity *v, const json_t *json)
     *v = (struct sb_validity){ 0 };
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *o = json_array_get(list, i);
-        const json_t *value = json_object_get(o, "value");
         const char *name = sb__json_text_of(o, "name");
         enum sb_check_id id = sb_check_named(name, strlen(name));
         enum sb_validity_state state = sb_validity_named(
@@ -282,7 +281,7 @@ void sb_validity_read(struct sb_validity *v, const json_t *json)
         if (id == SB_CHECKS || state == SB_VALIDITY_STATES)
             continue;
         c = sb_validity_make(v, id, state);
-        c->value = json_is_number(value) ? json_number_value(value) : NAN;
+        c->value = sb__json_number_of(o, "value");
         c->unit = sb__json_text_of(o, "unit");
         snprintf(c->meaning, sizeof(c->meaning), "%s",
             sb__json_text_of(o, "meaning"));

@@ -190,13 +190,6 @@ json_t *sb_waits_json(const struct sb_waits_facts *w)
     return sb__json_complete(o, ok);
 }
 
-static double read_number(const json_t *o, const char *name)
-{
-    const json_t *value = json_object_get(o, name);
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static const char *text_or_null(const json_t *o, const char *name)
 {
     return json_string_value(json_object_get(o, name));
@@ -207,10 +200,10 @@ static void read_row(const json_t *o, struct sb_waits_row *r)
     *r = (struct sb_waits_row){ .wait_class = text_or_null(o, "class"),
         .event = text_or_null(o, "event"),
         .operation = text_or_null(o, "operation"),
-        .sessions = read_number(o, "sessions"),
-        .sessions_within = read_number(o, "sessions_within"),
-        .share = read_number(o, "share"),
-        .share_within = read_number(o, "share_within") };
+        .sessions = sb__json_number_of(o, "sessions"),
+        .sessions_within = sb__json_number_of(o, "sessions_within"),
+        .share = sb__json_number_of(o, "share"),
+        .share_within = sb__json_number_of(o, "share_within") };
 }
 
 bool sb_waits_read(const json_t *json, struct sb_waits_facts *w,
@@ -223,7 +216,7 @@ bool sb_waits_read(const json_t *json, struct sb_waits_facts *w,
         .note = sb__json_text_of(json, "note"),
         .why = sb__json_text_of(json, "why"),
         .figures = figures };
-    *figures = (struct sb_waits_figures){ .seconds = read_number(
+    *figures = (struct sb_waits_figures){ .seconds = sb__json_number_of(
                                               json, "seconds") };
     sb__json_is_count(json_object_get(json, "samples"), &figures->samples);
     read_row(json, &figures->all);

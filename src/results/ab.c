@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "kit/buf.h"
 #include "out/json_parts.h"
+#include "out/json_value.h"
 #include "results/cmd.h"
 
 #define AT(field) offsetof(struct sb_ab_opts, field)
@@ -465,13 +466,6 @@ json_t *sb_ab_json(const struct sb_ab *ab)
         differences_json(ab, false), "same", differences_json(ab, true));
 }
 
-static double number_of(const json_t *ab, const char *name)
-{
-    const json_t *v = json_object_get(ab, name);
-
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 void sb_ab_show(const json_t *ab, FILE *out)
 {
     const char *verdict = sb_result_member(ab, "verdict");
@@ -480,24 +474,25 @@ void sb_ab_show(const json_t *ab, FILE *out)
     bool known = strcmp(verdict, "higher") == 0 ||
                  strcmp(verdict, "lower") == 0;
 
-    fprintf(out, "\n%.0f pairs after %.0f A/A pairs: ", number_of(ab, "pairs"),
-        number_of(ab, "aa"));
+    fprintf(out,
+        "\n%.0f pairs after %.0f A/A pairs: ", sb__json_number_of(ab, "pairs"),
+        sb__json_number_of(ab, "aa"));
     for (int i = 0; i < 3; i++) {
         sb__cmd_print_line(out, word[i]);
         fputs(i == 0 ? " of " : i == 1 ? " over that of " : " ", out);
     }
-    print_percent(out, number_of(ab, "difference"));
+    print_percent(out, sb__json_number_of(ab, "difference"));
     fprintf(out, " (");
-    print_percent(out, number_of(ab, "low"));
+    print_percent(out, sb__json_number_of(ab, "low"));
     fprintf(out, " to ");
-    print_percent(out, number_of(ab, "high"));
+    print_percent(out, sb__json_number_of(ab, "high"));
     if (known)
         fprintf(out, "), %s by more than the margin of %g %%\n", verdict,
-            number_of(ab, "margin"));
+            sb__json_number_of(ab, "margin"));
     else if (strcmp(verdict, "equivalent") == 0)
         fprintf(out, "), equivalent within the margin of %g %%\n",
-            number_of(ab, "margin"));
+            sb__json_number_of(ab, "margin"));
     else
         fprintf(out, "), inconclusive with the margin of %g %%\n",
-            number_of(ab, "margin"));
+            sb__json_number_of(ab, "margin"));
 }

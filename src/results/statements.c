@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "kit/array.h"
 #include "out/json_parts.h"
+#include "out/json_value.h"
 #include "results/cmd.h"
 #include "results/sides.h"
 
@@ -44,17 +45,11 @@ static struct counted *find(const struct list *l, const char *shape)
     return NULL;
 }
 
-static double number(const json_t *o, const char *name)
-{
-    const json_t *value = json_object_get(o, name);
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static void add_digest(struct list *l, const json_t *digest)
 {
     const char *shape = sb_result_member(digest, "shape");
-    double calls = number(digest, "calls"), ms = number(digest, "ms");
+    double calls = sb__json_number_of(digest, "calls"),
+           ms = sb__json_number_of(digest, "ms");
     struct counted *c = find(l, shape);
 
     if (!*shape || !(calls > 0) || isnan(ms))
@@ -70,7 +65,7 @@ static void add_digest(struct list *l, const json_t *digest)
     }
     c->calls += calls;
     c->ms += calls * ms;
-    c->rows += calls * number(digest, "rows");
+    c->rows += calls * sb__json_number_of(digest, "rows");
 }
 
 static void add_run(struct list *l, const json_t *run)
@@ -84,8 +79,8 @@ static void add_run(struct list *l, const json_t *run)
     for (i = 0; i < json_array_size(digests); i++)
         add_digest(l, json_array_get(digests, i));
     l->incomplete = l->incomplete ||
-                    number(json_object_get(statements, "unlisted"), "digests") >
-                        0;
+                    sb__json_number_of(
+                        json_object_get(statements, "unlisted"), "digests") > 0;
     json_array_foreach(json_object_get(statements, "servers"), i, server)
     {
         l->incomplete = l->incomplete ||
