@@ -12,6 +12,7 @@
 #include "app/app.h"
 #include "base/escape.h"
 #include "base/log.h"
+#include "base/opts.h"
 #include "base/sha256.h"
 #include "db/inspect.h"
 #include "db/probe.h"
@@ -151,20 +152,12 @@ static int take_words(struct settings *s, struct sb_err *err)
     return rc;
 }
 
-static bool same_name(const char *a, const char *b)
-{
-    for (; *a && (*a == *b || (strchr("-_", *a) && strchr("-_", *b) && *b));
-         a++)
-        b++;
-    return *a == *b;
-}
-
 // Returns the last value that this process was given, or NULL.
 static const struct given *find_given(
     const struct settings *s, const char *name)
 {
     for (size_t i = s->ngiven; i-- > 0;)
-        if (same_name(s->given[i].name, name))
+        if (sb_opts_same_name(s->given[i].name, name))
             return &s->given[i];
     return NULL;
 }
@@ -175,10 +168,10 @@ static bool is_replaced(const struct settings *s, const char *name)
     struct sb_opt_view view;
 
     for (size_t i = 0; i < s->ngiven; i++) {
-        if (same_name(s->given[i].name, name))
+        if (sb_opts_same_name(s->given[i].name, name))
             return true;
         if (sb_opts_find(s->a->opts, s->given[i].name, &view) &&
-            view.opt->alias_of && same_name(view.opt->alias_of, name))
+            view.opt->alias_of && sb_opts_same_name(view.opt->alias_of, name))
             return true;
     }
     return false;
@@ -395,7 +388,8 @@ static int make_arguments(struct settings *s, struct sb_err *err)
     for (size_t i = 0; i < s->ngiven; i++) {
         const struct given *g = &s->given[i];
 
-        if (!same_name(g->name, "report") && !same_name(g->name, "config-file"))
+        if (!sb_opts_same_name(g->name, "report") &&
+            !sb_opts_same_name(g->name, "config-file"))
             add_option(s, g->name, g->value);
     }
     add_option(s, "report", s->report);

@@ -451,8 +451,7 @@ const char *sb__opts_option_at(const char *p, size_t *len)
 
 // Declarations and settings ---------------------------------------------------
 
-// Compares names; '-' and '_' are the same.
-static bool opts_same(const char *a, const char *b)
+bool sb_opts_same_name(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++) {
         if ((*a == '_' ? '-' : *a) != (*b == '_' ? '-' : *b))
@@ -466,7 +465,7 @@ bool sb__opts_means(const struct sb__opts_setting *s, const char *name)
     const char *a = s->name, *b = name;
 
     if (s->source != SB_SRC_ENV)
-        return opts_same(a, b);
+        return sb_opts_same_name(a, b);
     for (; *a && *b; a++, b++) {
         int x = tolower((unsigned char)*a), y = tolower((unsigned char)*b);
 
@@ -481,7 +480,7 @@ struct sb__opts_decl *sb__opts_lookup(const struct sb_opts *o, const char *name)
     for (size_t i = 0; i < o->decls.len; i++) {
         struct sb__opts_decl *d = o->decls.item[i];
 
-        if (opts_same(d->opt->name, name))
+        if (sb_opts_same_name(d->opt->name, name))
             return d;
     }
     return NULL;
@@ -775,7 +774,7 @@ static int replace_script_option(struct sb_opts *o, const struct sb_opt *opt,
     for (size_t i = 0; i < o->decls.len; i++) {
         struct sb__opts_decl *d = o->decls.item[i];
 
-        if (!opts_same(d->opt->name, opt->name))
+        if (!sb_opts_same_name(d->opt->name, opt->name))
             continue;
         if (!d->script)
             return sb_err_set(

@@ -167,6 +167,8 @@ int sb_opts_settings(const struct sb_opts *o,
 int sb_opts_values(const struct sb_opts *o, const char *name,
     enum sb_opt_source source, int (*visit)(void *arg, const char *value),
     void *arg);
+// Compares two names; '-' and '_' are the same.
+bool sb_opts_same_name(const char *a, const char *b);
 // Whether a value with this name is a secret, as far as the name says so.
 bool sb_opts_secret_name(const char *name);
 
