@@ -97,6 +97,17 @@ void sb__cmd_print_line(FILE *out, const char *text)
     print_escaped(out, text, sb_escape_line);
 }
 
+const char *sb__cmd_value_of(const char *text, const char *option)
+{
+    const char *sign = strchr(text, '=');
+    char name[128];
+
+    if (!sign || (size_t)(sign - text) >= sizeof(name))
+        return NULL;
+    snprintf(name, sizeof(name), "%.*s", (int)(sign - text), text);
+    return sb_opts_same_name(name, option) ? sign + 1 : NULL;
+}
+
 json_t *sb_estimate_json(const struct sb_estimate *e, bool runs)
 {
     json_t *o = json_pack("{s:o,s:o,s:o}", "value", sb_json_number(e->value),

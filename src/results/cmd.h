@@ -63,6 +63,10 @@ int sb__cmd_read_from(struct sb_result_file *f, FILE *in, const char *path);
 // it; then it logs an error.
 bool sb__cmd_is_output(const char *path, const char *output);
 
+// Returns the value of an option in "NAME=VALUE", or NULL if the text is about
+// another option. '-' and '_' in names are the same.
+const char *sb__cmd_value_of(const char *text, const char *option);
+
 // Print text from a file, which may contain anything: a terminal executes no
 // escape sequences in it. The second prints it on one line.
 void sb__cmd_print(FILE *out, const char *text);

@@ -117,19 +117,6 @@ static const struct sb_opt_table option_table = {
 
 // Words -----------------------------------------------------------------------
 
-// A share, or a difference in units of the figure.
-static const char *change_text(char *out, size_t size,
-    const struct sb_history_series_figure *g, double change)
-{
-    if (!isfinite(change))
-        snprintf(out, size, "-");
-    else if (g->relative)
-        snprintf(out, size, "%+.2f %%", 100 * change);
-    else
-        snprintf(out, size, "%+.4g", change);
-    return out;
-}
-
 static void print_difference(FILE *out,
     const struct sb_history_series_figure *g, const struct sb_difference *d,
     double confidence)
@@ -138,9 +125,9 @@ static void print_difference(FILE *out,
 
     sb__cmd_print_line(out, g->name);
     fprintf(out, " %s (%g %% interval %s to %s)",
-        change_text(value, sizeof(value), g, d->value), confidence,
-        change_text(low, sizeof(low), g, d->low),
-        change_text(high, sizeof(high), g, d->high));
+        sb_history_change_text(value, sizeof(value), g, d->value), confidence,
+        sb_history_change_text(low, sizeof(low), g, d->low),
+        sb_history_change_text(high, sizeof(high), g, d->high));
 }
 
 static const struct sb_history_point *newest_point(
@@ -161,6 +148,12 @@ static void write_verdict(
     sb__cmd_print_line(out, sb_history_point_name(newest_point(s)));
     switch (j->verdict) {
     case SB_HISTORY_FEW:
+        if (!g->known) {
+            fprintf(out, ": not enough history: not all results have ");
+            sb__cmd_print_line(out, g->name);
+            fprintf(out, ".");
+            return;
+        }
         fprintf(out,
             ": not enough history: %zu earlier result%s, %u are needed.",
             s->n - 1, s->n == 2 ? "" : "s", SB_HISTORY_MIN);
@@ -193,6 +186,21 @@ static void write_verdict(
     fprintf(out, ".");
 }
 
+// Writes why the newest results have no verdict as a whole, a sentence. Returns
+// false if they have one.
+static bool write_reason(const struct history *h, FILE *out)
+{
+    const struct sb_history_run *r = h->runs.missing;
+
+    if (!r)
+        return false;
+    sb__cmd_print_line(out, sb_history_run_name(r));
+    fprintf(out, " is undecided: a run was left out: ");
+    sb__cmd_print_line(out, r->path);
+    fprintf(out, " %s.", r->why);
+    return true;
+}
+
 static enum sb_history_verdict worst_of(const struct history *h)
 {
     enum sb_history_verdict worst = SB_HISTORY_BETTER;
@@ -200,6 +208,8 @@ static enum sb_history_verdict worst_of(const struct history *h)
     for (size_t i = 0; i < h->runs.nseries; i++)
         if (h->judged[i].series->newest && h->judged[i].verdict > worst)
             worst = h->judged[i].verdict;
+    if (h->runs.missing && worst < SB_HISTORY_UNDECIDED)
+        worst = SB_HISTORY_UNDECIDED;
     return worst;
 }
 
@@ -290,9 +300,9 @@ static void print_row(FILE *out, const struct sb_history_series_figure *g,
     fprintf(out, "%-16s %10s %10s %10s  %9s .. %-9s  %s", name,
         sb_number_text(a, sizeof(a), before),
         sb_number_text(b, sizeof(b), after),
-        change_text(value, sizeof(value), g, d->value),
-        change_text(low, sizeof(low), g, d->low),
-        change_text(high, sizeof(high), g, d->high), word);
+        sb_history_change_text(value, sizeof(value), g, d->value),
+        sb_history_change_text(low, sizeof(low), g, d->low),
+        sb_history_change_text(high, sizeof(high), g, d->high), word);
 }
 
 static void print_heading(const struct history *h, const char *what,
@@ -406,6 +416,11 @@ static void print_history(const struct history *h)
         write_verdict(h, &h->judged[i], out);
         fprintf(out, "\n");
     }
+    if (h->runs.missing) {
+        fprintf(out, "Verdict: ");
+        write_reason(h, out);
+        fprintf(out, "\n");
+    }
     write_notes(h, out);
 }
 
@@ -508,7 +523,7 @@ static json_t *series_json(
         if (j->figure[f].known)
             sb__json_append(list, figure_json(h, j, (enum sb_history_figure)f));
     o = json_pack("{s:o,s:O,s:b,s:o,s:o,s:o,s:o}", "name",
-        sb_json_text(s->name), "facts", s->first->facts, "newest", s->newest,
+        sb_json_text(s->name), "facts", s->last->facts, "newest", s->newest,
         "verdict",
         s->newest ? json_string(sb_history_verdict_name(j->verdict))
                   : json_null(),
@@ -536,20 +551,41 @@ static json_t *notes_json(const struct history *h)
     return list;
 }
 
+// Why the verdict is of no series: a text that the caller frees, or NULL.
+static char *reason_text(const struct history *h)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    bool is = out && write_reason(h, out);
+
+    if (out)
+        fclose(out);
+    if (is)
+        return text;
+    free(text);
+    return NULL;
+}
+
 // Returns the history as a new document; NULL: no memory.
 static json_t *history_document(const struct history *h)
 {
     json_t *series = json_array();
-    enum sb_history_verdict worst = worst_of(h);
+    char *reason = reason_text(h);
+    json_t *o;
 
     for (size_t i = 0; i < h->runs.nseries; i++)
         sb__json_append(series, series_json(h, &h->judged[i]));
-    return json_pack("{s:s,s:i,s:o,s:o,s:f,s:f,s:i,s:i,s:s,s:o,s:o}", "format",
-        "sysbench-history", "version", 1, "by", sb_json_text(h->o->by), "order",
-        sb_json_text(h->o->order), "confidence", h->o->confidence, "margin",
-        h->o->margin, "files", (int)h->runs.files, "runs", (int)h->runs.n,
-        "verdict", sb_history_verdict_name(worst), "notes", notes_json(h),
-        "series", series);
+    o = json_pack("{s:s,s:i,s:o,s:o,s:f,s:f,s:i,s:i,s:o,s:s,s:o,s:o,s:o}",
+        "format", "sysbench-history", "version", 1, "by",
+        sb_json_text(h->o->by), "order", sb_json_text(h->o->order),
+        "confidence", h->o->confidence, "margin", h->o->margin, "files",
+        (int)h->runs.files, "runs", (int)h->runs.n, "newest",
+        sb_json_text(sb_history_run_name(h->runs.newest)), "verdict",
+        sb_history_verdict_name(worst_of(h)), "reason", sb_json_text(reason),
+        "notes", notes_json(h), "series", series);
+    free(reason);
+    return o;
 }
 
 static int write_json(const struct history *h)
@@ -612,12 +648,14 @@ static int write_html(const struct history *h)
 
 static int write_exports(struct history *h)
 {
+    char *reason = reason_text(h);
     json_t *notes = notes_json(h);
     const struct sb_history_exported x = { .judged = h->judged,
         .n = h->runs.nseries,
         .by = h->o->by,
         .confidence = h->o->confidence,
         .verdict = worst_of(h),
+        .reason = reason,
         .notes = notes,
         .sentence = sentence,
         .arg = h };
@@ -627,6 +665,7 @@ static int write_exports(struct history *h)
     for (size_t i = 0; rc == 0 && i < h->o->exports.count; i++)
         rc = sb_history_export(&x, h->o->exports.item[i], &err);
     json_decref(notes);
+    free(reason);
     if (rc)
         sb_log(SB_LOG_FATAL, "%s", err.msg);
     return rc;

@@ -211,34 +211,22 @@ static void write_text(FILE *out, const char *text)
     free(safe);
 }
 
-static void write_change(
-    FILE *out, const struct sb_history_series_figure *g, double change)
-{
-    if (!isfinite(change))
-        fputs("-", out);
-    else if (g->relative)
-        fprintf(out, "%+.2f %%", 100 * change);
-    else
-        fprintf(out, "%+.4g", change);
-}
-
 static void write_row(FILE *out, const struct sb_history_series_figure *g,
     double before, double after, const struct sb_difference *d)
 {
-    char a[24], b[24];
+    char a[24], b[24], value[32], low[32], high[32];
 
     write_text(out, g->name);
     if (*g->unit) {
         fputs(", ", out);
         write_text(out, g->unit);
     }
-    fprintf(out, " | %s | %s | ", sb_number_text(a, sizeof(a), before),
-        sb_number_text(b, sizeof(b), after));
-    write_change(out, g, d->value);
-    fputs(" | ", out);
-    write_change(out, g, d->low);
-    fputs(" to ", out);
-    write_change(out, g, d->high);
+    fprintf(out, " | %s | %s | %s | %s to %s",
+        sb_number_text(a, sizeof(a), before),
+        sb_number_text(b, sizeof(b), after),
+        sb_history_change_text(value, sizeof(value), g, d->value),
+        sb_history_change_text(low, sizeof(low), g, d->low),
+        sb_history_change_text(high, sizeof(high), g, d->high));
 }
 
 static void write_newest(
@@ -306,6 +294,11 @@ static int write_markdown(
         write_text(out, text);
         fputs("\n", out);
         free(text);
+    }
+    if (h->reason) {
+        fputs("- ", out);
+        write_text(out, h->reason);
+        fputs("\n", out);
     }
     fprintf(out,
         "\n| series | figure | before | newest | change | %g %% interval | "

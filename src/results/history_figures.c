@@ -2,6 +2,7 @@
 #include "results/history_figures.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,9 +54,26 @@ const char *sb_history_word(
     return (d->value > 0) == g->less_is_better ? "worse" : "better";
 }
 
+const char *sb_history_change_text(char *out, size_t size,
+    const struct sb_history_series_figure *g, double change)
+{
+    if (!isfinite(change))
+        snprintf(out, size, "-");
+    else if (g->relative)
+        snprintf(out, size, "%+.2f %%", 100 * change);
+    else
+        snprintf(out, size, "%+.4g", change);
+    return out;
+}
+
+const char *sb_history_run_name(const struct sb_history_run *r)
+{
+    return *r->label ? r->label : r->started;
+}
+
 const char *sb_history_point_name(const struct sb_history_point *p)
 {
-    return *p->run->label ? p->run->label : p->run->started;
+    return sb_history_run_name(p->run);
 }
 
 static struct sb_difference as_shares(struct sb_difference d)
@@ -204,7 +222,7 @@ static int judge_figure(struct sb_history_series_figure *g,
 
 static enum sb_history_figure deciding(const struct sb_history_judged *j)
 {
-    const struct sb_history_run *r = j->series->first;
+    const struct sb_history_run *r = j->series->last;
     const char *name = sb_result_member(r->headline, "figure");
 
     if (json_is_true(json_object_get(r->headline, "chosen"))) {
@@ -214,7 +232,7 @@ static enum sb_history_figure deciding(const struct sb_history_judged *j)
             return SB_HISTORY_P95;
         if (strcmp(name, "p99") == 0)
             return SB_HISTORY_P99;
-        if (j->figure[SB_HISTORY_HEADLINE].known)
+        if (*sb_result_member(r->headline, "better"))
             return SB_HISTORY_HEADLINE;
     }
     return r->open_loop ? SB_HISTORY_P95 : SB_HISTORY_THROUGHPUT;
@@ -223,7 +241,7 @@ static enum sb_history_figure deciding(const struct sb_history_judged *j)
 int sb_history_judge(struct sb_history_judged *j,
     const struct sb_history_series *s, const struct sb_history_limits *l)
 {
-    const json_t *headline = s->first->headline;
+    const json_t *headline = s->last->headline;
     int rc = 0;
 
     *j = (struct sb_history_judged){ .series = s };

@@ -64,7 +64,11 @@ const char *sb_history_verdict_name(enum sb_history_verdict v);
 // Returns "better" or "worse" for a difference.
 const char *sb_history_word(
     const struct sb_history_series_figure *g, const struct sb_difference *d);
-// The label of a point, or its start.
+// Writes a difference: a share, or in units of the figure. Returns out.
+const char *sb_history_change_text(char *out, size_t size,
+    const struct sb_history_series_figure *g, double change);
+// The label of a run, or its start.
+const char *sb_history_run_name(const struct sb_history_run *r);
 const char *sb_history_point_name(const struct sb_history_point *p);
 
 #endif

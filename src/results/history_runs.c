@@ -13,11 +13,13 @@
 #include "base/err.h"
 #include "base/escape.h"
 #include "base/log.h"
+#include "base/opts.h"
 #include "kit/array.h"
 #include "kit/buf.h"
 #include "out/json_parts.h"
 #include "out/json_value.h"
 #include "out/result_file.h"
+#include "results/cmd.h"
 
 static int no_memory(void)
 {
@@ -30,32 +32,84 @@ static int no_memory(void)
 // Runs can be compared if the facts are equal: the workload, its options, the
 // number of users, and the client's processor.
 
-// Options that say nothing about the work, besides those of places.
+// Options that say nothing about the work, besides those of places. Files have
+// the options of the program with '-', and those of scripts as they are
+// declared, so names are compared as they are.
 static bool is_of_reporting(const char *name)
 {
-    static const char *const begins[] = { "report", "sweep", "rand-seed",
-        "label", "repeat", "verbosity", "percentile", "histogram", "progress",
-        "assert", "until", "price", "threads", "launch", "server-" };
-    static const char *const ends[] = { "-port", "-socket", "-user",
-        "-password" };
-    size_t len = strlen(name);
+    static const char *const names[] = { "assert", "histogram", "label",
+        "launch", "launch-timeout", "percentile", "price", "progress",
+        "rand-seed", "repeat", "report-checkpoints", "report-context",
+        "report-costs", "report-errors", "report-interval", "report-operations",
+        "report-per-rank", "report-validity", "server-pid", "server-statements",
+        "server-stats", "server-waits", "sweep", "sweep-after", "sweep-before",
+        "sweep-order", "sweep-pause", "sweep-resume", "sweep-stop", "threads",
+        "threads-per-rank", "until", "verbosity" };
 
-    for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
-        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-        if (len > strlen(ends[i]) &&
-            strcmp(name + len - strlen(ends[i]), ends[i]) == 0)
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(name, names[i]) == 0)
             return true;
     return sb_result_option_is_of_place(name);
 }
 
-static bool is_ignored(const struct sb_history_opts *o, const char *name)
+static bool ends_with(const char *name, const char *end)
 {
-    for (size_t i = 0; i < o->ignored->count; i++)
-        if (strcmp(o->ignored->item[i], name) == 0)
+    size_t n = strlen(name), len = strlen(end);
+
+    return n > len && strcmp(name + n - len, end) == 0;
+}
+
+// Whether an option of a driver is about the way to its server. The names of
+// these options begin with that of the driver or a prefix of it, and a dash; in
+// a mix, also with that of a workload and a dot.
+static bool is_of_access(const struct sb_history_runs *h, const char *name)
+{
+    static const char *const ends[] = { "-port", "-socket", "-user",
+        "-password" };
+    const char *dot = strchr(name, '.'), *driver;
+    json_t *value;
+    bool is = false;
+
+    name = dot ? dot + 1 : name;
+    size_t first = strcspn(name, "-");
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        is = is || ends_with(name, ends[i]);
+    if (!is || first == 0)
+        return false;
+    json_object_foreach(h->drivers, driver, value)
+    {
+        if (strncmp(name, driver, first) == 0)
             return true;
-    return is_of_reporting(name);
+    }
+    return false;
+}
+
+// Whether --ignore has an option. Collects what --ignore names.
+static bool is_ignored(struct sb_history_runs *h,
+    const struct sb_history_opts *o, const char *name)
+{
+    bool is = false;
+
+    for (size_t i = 0; i < o->ignored->count; i++)
+        if (sb_opts_same_name(o->ignored->item[i], name))
+            is = json_object_set_new(
+                     h->ignored, o->ignored->item[i], json_true()) == 0;
+    return is;
+}
+
+static int add_drivers(struct sb_history_runs *h, json_t *databases)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach(databases, i, one)
+    {
+        if (json_object_set_new(
+                h->drivers, sb_result_member(one, "driver"), json_true()))
+            return SB_ENOMEM;
+    }
+    return 0;
 }
 
 // Adds the options that were given. The first value of a default is kept: an
@@ -73,14 +127,16 @@ static int add_options(struct sb_history_runs *h, json_t *facts, json_t *list,
         json_t *value = json_object_get(one, "value");
         bool given = strcmp(sb_result_member(one, "source"), "default") != 0;
         json_t *other = json_object_get(h->defaults, name);
+        bool ignored = is_ignored(h, o, name);
 
         if (!json_is_string(value))
             continue;
         if (!given && !other) {
             if (json_object_set(h->defaults, name, value))
                 return SB_ENOMEM;
-        } else if ((given || !json_equal(value, other)) &&
-                   !is_ignored(o, name) && json_object_set(facts, name, value))
+        } else if ((given || !json_equal(value, other)) && !ignored &&
+                   !is_of_reporting(name) &&
+                   json_object_set(facts, name, value))
             return SB_ENOMEM;
     }
     return 0;
@@ -105,23 +161,26 @@ static json_t *facts_of(
         ok = json_object_set_new(facts, numbers[i],
                  json_sprintf("%lld", (long long)json_integer_value(n))) == 0;
     }
-    if (ok && add_options(h, facts, json_object_get(run, "options"), o) == 0)
+    if (ok && add_drivers(h, json_object_get(run, "databases")) == 0 &&
+        add_options(h, facts, json_object_get(run, "options"), o) == 0)
         return facts;
     json_decref(facts);
     return NULL;
 }
 
-static int set_keys(struct sb_history_runs *h)
+static int set_keys(
+    const struct sb_history_runs *h, struct sb_history_run *run, size_t n)
 {
-    for (size_t i = 0; i < h->n; i++) {
-        struct sb_history_run *r = &h->run[i];
+    for (size_t i = 0; i < n; i++) {
+        struct sb_history_run *r = &run[i];
         const char *name;
         json_t *value;
         void *next;
 
         json_object_foreach_safe(r->facts, next, name, value)
         {
-            if (json_equal(value, json_object_get(h->defaults, name)))
+            if (json_equal(value, json_object_get(h->defaults, name)) ||
+                is_of_access(h, name))
                 json_object_del(r->facts, name);
         }
         r->key = json_dumps(r->facts, JSON_COMPACT | JSON_SORT_KEYS);
@@ -142,16 +201,10 @@ static double number(const json_t *o, const char *name)
                : json_number_value(json_object_get(o, name));
 }
 
-static double number_or_nan(const json_t *o, const char *name)
-{
-    const json_t *v = json_object_get(o, name);
-
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 static double percentile(const json_t *latency, const char *name)
 {
-    return number_or_nan(json_object_get(latency, "percentiles"), name) / 1e6;
+    return sb__json_number_of(json_object_get(latency, "percentiles"), name) /
+           1e6;
 }
 
 // The headline of a search is the rate that it has found.
@@ -162,9 +215,10 @@ static json_t *headline_of(const json_t *run)
 
     if (headline || !*sb_result_member(search, "limit"))
         return json_incref(headline);
-    return json_pack("{s:s,s:s,s:s,s:O?,s:b}", "figure", "highest rate", "unit",
-        "/s", "better", "higher", "value", json_object_get(search, "highest"),
-        "chosen", true);
+    return json_pack("{s:s,s:s,s:s,s:O,s:O?,s:b}", "figure", "highest rate",
+        "unit", "/s", "better", "higher", "limit",
+        json_object_get(search, "limit"), "value",
+        json_object_get(search, "highest"), "chosen", true);
 }
 
 static void read_figures(struct sb_history_run *r, const json_t *run)
@@ -184,10 +238,10 @@ static void read_figures(struct sb_history_run *r, const json_t *run)
                                        number(c, "err_fatal")) /
                                    (completed + failed);
     // Figures of which no value is better have no verdict.
-    r->figure[SB_HISTORY_HEADLINE] = r->headline && *sb_result_member(
-                                                        r->headline, "better")
-                                         ? number_or_nan(r->headline, "value")
-                                         : NAN;
+    r->figure[SB_HISTORY_HEADLINE] =
+        r->headline && *sb_result_member(r->headline, "better")
+            ? sb__json_number_of(r->headline, "value")
+            : NAN;
 }
 
 // Returns why a run says nothing about the speed, or NULL.
@@ -244,20 +298,24 @@ static char *identity_of(const struct sb_result_run *r)
     return text;
 }
 
+// why: the reason why the run is left out, or NULL.
 static int add_run(struct sb_history_runs *h, const struct sb_result_file *f,
-    unsigned number, const struct sb_history_opts *o)
+    unsigned number, const char *why, const struct sb_history_opts *o)
 {
     const struct sb_result_run *from = &f->run[number];
+    struct sb_history_run **list = why ? &h->left_out : &h->run;
+    size_t *n = why ? &h->nleft_out : &h->n;
     struct sb_history_run *r = sb_array_room(
-        h->run, &h->cap, h->n, 1, sizeof(*r));
+        *list, why ? &h->left_out_cap : &h->cap, *n, 1, sizeof(*r));
 
     if (!r)
         return SB_ENOMEM;
-    h->run = r;
-    r += h->n++;
+    *list = r;
+    r += (*n)++;
     *r = (struct sb_history_run){ .path = strdup(f->path),
         .number = number + 1,
         .of = f->nruns,
+        .why = why,
         .started = strdup(sb_result_text(from, "started")),
         .label = copy_label(from, o->by),
         .order = copy_label(from, o->order),
@@ -296,8 +354,8 @@ static int read_file(struct sb_history_runs *h, const char *path, bool named,
         for (unsigned i = 0; rc == 0 && i < f.nruns; i++) {
             const char *why = why_useless(&f.run[i]);
 
-            rc = why ? skip(h, SB_HISTORY_USELESS, path, why)
-                     : add_run(h, &f, i, o);
+            rc = why ? skip(h, SB_HISTORY_USELESS, path, why) : 0;
+            rc = rc ? rc : add_run(h, &f, i, why, o);
         }
     }
     sb_result_done(&f);
@@ -309,13 +367,6 @@ static int read_file(struct sb_history_runs *h, const char *path, bool named,
 static int is_wanted(const struct dirent *e)
 {
     return e->d_name[0] != '.';
-}
-
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name), len = strlen(end);
-
-    return n > len && strcmp(name + n - len, end) == 0;
 }
 
 static int cannot_read(const char *path)
@@ -446,16 +497,30 @@ static void add_to_point(
     p->runs++;
 }
 
-static int fill_series(struct sb_history_series *s,
-    const struct sb_history_run *run, size_t n, size_t last)
+static bool is_same_headline(
+    const struct sb_history_run *a, const struct sb_history_run *b)
 {
-    s->first = run;
+    static const char *const names[] = { "figure", "unit", "better", "limit" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(sb_result_member(a->headline, names[i]),
+                sb_result_member(b->headline, names[i])) != 0)
+            return false;
+    return true;
+}
+
+static int fill_series(struct sb_history_series *s, struct sb_history_run *run,
+    size_t n, size_t last)
+{
+    s->last = &run[n - 1];
     s->point = calloc(n, sizeof(*s->point));
     if (!s->point)
         return SB_ENOMEM;
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || !is_together(&run[i - 1], &run[i]))
             s->point[s->n++].run = &run[i];
+        if (!is_same_headline(&run[i], s->last))
+            run[i].figure[SB_HISTORY_HEADLINE] = NAN;
         add_to_point(&s->point[s->n - 1], &run[i]);
     }
     if (last > 0 && s->n > last) {
@@ -484,49 +549,42 @@ static int make_series(
     return 0;
 }
 
-static const struct sb_history_run *last_run(const struct sb_history_series *s)
-{
-    const struct sb_history_point *p = &s->point[s->n - 1];
-
-    return p->run + p->runs - 1;
-}
-
-static void mark_newest(struct sb_history_runs *h)
-{
-    const struct sb_history_run *newest = NULL;
-
-    for (size_t i = 0; i < h->nseries; i++)
-        if (!newest || in_time(last_run(&h->series[i]), newest) > 0)
-            newest = last_run(&h->series[i]);
-    for (size_t i = 0; i < h->nseries; i++)
-        h->series[i].newest = is_together(last_run(&h->series[i]), newest);
-}
-
 // Names -----------------------------------------------------------------------
 
 const char *sb_history_fact(const struct sb_history_runs *h,
     const struct sb_history_series *s, const char *name)
 {
     const char *value = json_string_value(
-        json_object_get(s->first->facts, name));
+        json_object_get(s->last->facts, name));
 
     return value ? value : sb_result_member(h->defaults, name);
 }
 
-static bool is_at(const struct sb_history_runs *h,
-    const struct sb_history_series *s, const struct sb_opt_list *at)
+// Whether a run has a value, "threads=8".
+static bool has_value(const struct sb_history_runs *h,
+    const struct sb_history_run *r, const char *at)
 {
-    for (size_t i = 0; i < at->count; i++) {
-        char name[128];
-        const char *sign = strchr(at->item[i], '=');
+    json_t *const objects[] = { r->facts, h->defaults };
+    const char *name, *wanted;
+    json_t *value;
 
-        if (!sign)
-            return false;
-        snprintf(
-            name, sizeof(name), "%.*s", (int)(sign - at->item[i]), at->item[i]);
-        if (strcmp(sb_history_fact(h, s, name), sign + 1) != 0)
-            return false;
+    for (size_t i = 0; i < 2; i++) {
+        json_object_foreach(objects[i], name, value)
+        {
+            wanted = sb__cmd_value_of(at, name);
+            if (wanted)
+                return strcmp(json_string_value(value), wanted) == 0;
+        }
     }
+    return false;
+}
+
+static bool is_at(const struct sb_history_runs *h,
+    const struct sb_history_run *r, const struct sb_opt_list *at)
+{
+    for (size_t i = 0; i < at->count; i++)
+        if (!has_value(h, r, at->item[i]))
+            return false;
     return true;
 }
 
@@ -536,17 +594,60 @@ static int select_series(
     size_t kept = 0;
 
     for (size_t i = 0; i < h->nseries; i++) {
-        if (is_at(h, &h->series[i], at))
+        if (is_at(h, h->series[i].last, at))
             h->series[kept++] = h->series[i];
         else
             free(h->series[i].point);
     }
     h->nseries = kept;
-    mark_newest(h);
     if (kept > 0)
         return 0;
     sb_log(SB_LOG_FATAL, "--at: no series has these values (OPTION=VALUE)");
     return SB_EUSAGE;
+}
+
+static int check_ignored(
+    const struct sb_history_runs *h, const struct sb_opt_list *ignored)
+{
+    for (size_t i = 0; i < ignored->count; i++) {
+        if (json_object_get(h->ignored, ignored->item[i]))
+            continue;
+        sb_log(SB_LOG_FATAL, "--ignore: no result has an option '%.100s'",
+            SB_SHOWN(ignored->item[i]));
+        return SB_EUSAGE;
+    }
+    return 0;
+}
+
+// Whether a series has a later run than one that was left out.
+static bool is_repeated(
+    const struct sb_history_runs *h, const struct sb_history_run *r)
+{
+    for (size_t i = 0; i < h->nseries; i++)
+        if (strcmp(h->series[i].last->key, r->key) == 0)
+            return in_time(h->series[i].last, r) > 0;
+    return false;
+}
+
+// Finds the newest results of the series, and of the runs that would be part of
+// one. A run of them may have been left out.
+static void find_newest(struct sb_history_runs *h, const struct sb_opt_list *at)
+{
+    for (size_t i = 0; i < h->nseries; i++)
+        if (!h->newest || in_time(h->series[i].last, h->newest) > 0)
+            h->newest = h->series[i].last;
+    for (size_t i = 0; i < h->nleft_out; i++)
+        if (is_at(h, &h->left_out[i], at) &&
+            in_time(&h->left_out[i], h->newest) > 0)
+            h->newest = &h->left_out[i];
+    for (size_t i = 0; i < h->nseries; i++)
+        h->series[i].newest = is_together(h->series[i].last, h->newest);
+    for (size_t i = 0; i < h->nleft_out; i++) {
+        const struct sb_history_run *r = &h->left_out[i];
+
+        if (is_at(h, r, at) && is_together(r, h->newest) && !is_repeated(h, r))
+            h->missing = r;
+    }
 }
 
 // Collects the names of facts that are not equal in all series.
@@ -562,7 +663,7 @@ static int find_different(struct sb_history_runs *h)
             const char *name;
             json_t *value;
 
-            json_object_foreach(a->first->facts, name, value)
+            json_object_foreach(a->last->facts, name, value)
             {
                 if (strcmp(json_string_value(value),
                         sb_history_fact(h, b, name)) != 0 &&
@@ -599,28 +700,40 @@ static int by_name(const void *a, const void *b)
     return strverscmp(x->name, y->name);
 }
 
+// Makes the series of all runs; there is one at least.
+static int group_runs(
+    struct sb_history_runs *h, const struct sb_history_opts *o)
+{
+    int rc = remove_twins(h);
+
+    rc = rc ? rc : check_ignored(h, o->ignored);
+    rc = rc ? rc : set_keys(h, h->run, h->n);
+    rc = rc ? rc : set_keys(h, h->left_out, h->nleft_out);
+    rc = rc ? rc : make_series(h, o);
+    rc = rc ? rc : select_series(h, o->at);
+    if (rc)
+        return rc;
+    find_newest(h, o->at);
+    rc = find_different(h);
+    for (size_t i = 0; rc == 0 && i < h->nseries; i++)
+        rc = name_series(h, &h->series[i]);
+    if (rc == 0)
+        qsort(h->series, h->nseries, sizeof(*h->series), by_name);
+    return rc;
+}
+
 int sb_history_runs_read(struct sb_history_runs *h, const char *const *path,
     unsigned n, const struct sb_history_opts *o)
 {
-    *h = (struct sb_history_runs){ .defaults = json_object() };
-    int rc = h->defaults ? 0 : SB_ENOMEM;
+    *h = (struct sb_history_runs){ .defaults = json_object(),
+        .drivers = json_object(),
+        .ignored = json_object() };
+    int rc = h->defaults && h->drivers && h->ignored ? 0 : SB_ENOMEM;
 
     for (unsigned i = 0; rc == 0 && i < n; i++)
         rc = read_path(h, path[i], true, o);
     if (rc == 0 && h->n > 0)
-        rc = remove_twins(h);
-    if (rc == 0)
-        rc = set_keys(h);
-    if (rc == 0 && h->n > 0)
-        rc = make_series(h, o);
-    if (rc == 0 && h->n > 0)
-        rc = select_series(h, o->at);
-    if (rc == 0)
-        rc = find_different(h);
-    for (size_t i = 0; rc == 0 && i < h->nseries; i++)
-        rc = name_series(h, &h->series[i]);
-    if (rc == 0 && h->nseries > 0)
-        qsort(h->series, h->nseries, sizeof(*h->series), by_name);
+        rc = group_runs(h, o);
     return rc == SB_ENOMEM ? no_memory() : rc;
 }
 
@@ -628,6 +741,8 @@ void sb_history_runs_done(struct sb_history_runs *h)
 {
     for (size_t i = 0; i < h->n; i++)
         free_run(&h->run[i]);
+    for (size_t i = 0; i < h->nleft_out; i++)
+        free_run(&h->left_out[i]);
     for (size_t i = 0; i < h->nseries; i++) {
         free(h->series[i].name);
         free(h->series[i].point);
@@ -635,7 +750,10 @@ void sb_history_runs_done(struct sb_history_runs *h)
     for (int i = 0; i < SB_HISTORY_WHYS; i++)
         free(h->skipped[i].first);
     free(h->run);
+    free(h->left_out);
     free(h->series);
+    json_decref(h->ignored);
+    json_decref(h->drivers);
     json_decref(h->defaults);
     json_decref(h->different);
     memset(h, 0, sizeof(*h));

@@ -23,6 +23,7 @@ enum sb_history_figure {
 struct sb_history_run {
     char *path;
     unsigned number, of; // of the runs of its file, from 1
+    const char *why;     // it is left out, a verb: "failed"; NULL: it is not
     char *started;       // ISO 8601 in UTC, which sorts as text
     char *label;         // the value of --by; "": none
     char *order;         // the value of --order; "": none
@@ -45,7 +46,8 @@ struct sb_history_point {
 
 struct sb_history_series {
     char *name; // "oltp_read_write, 8 threads, rate=100"
-    const struct sb_history_run *first;
+    // All runs have the same facts; this one says what the headline is.
+    const struct sb_history_run *last;
     struct sb_history_point *point;
     size_t n;
     bool newest; // its last point belongs to the newest results of all
@@ -79,7 +81,15 @@ struct sb_history_runs {
     struct sb_history_series *series;
     size_t nseries;
     struct sb_history_skipped skipped[SB_HISTORY_WHYS];
-    size_t files;      // result files
+    size_t files; // result files
+    // Runs that say nothing about the speed.
+    struct sb_history_run *left_out;
+    size_t nleft_out, left_out_cap;
+    // The newest run. missing: one of the newest results that was left out and
+    // not repeated; NULL: none.
+    const struct sb_history_run *newest, *missing;
+    json_t *ignored;   // the names of --ignore that occur
+    json_t *drivers;   // their names
     json_t *defaults;  // of options: name -> text
     json_t *different; // names of facts that are not equal in all series
 };

@@ -258,16 +258,15 @@ void sb_side_done(struct sb_side *s)
 // Whether a run has a value, "threads=16". Runs without this option do.
 static bool has_value(const struct sb_result_run *r, const char *at)
 {
-    json_t *swept = json_object_get(r->json, "swept");
-    const char *sign = strchr(at, '='), *name;
-    json_t *value;
+    json_t *swept = json_object_get(r->json, "swept"), *value;
+    const char *name, *wanted;
 
     json_object_foreach(swept, name, value)
     {
-        if (sign && strlen(name) == (size_t)(sign - at) &&
-            strncmp(name, at, (size_t)(sign - at)) == 0)
+        wanted = sb__cmd_value_of(at, name);
+        if (wanted)
             return json_is_string(value) &&
-                   strcmp(json_string_value(value), sign + 1) == 0;
+                   strcmp(json_string_value(value), wanted) == 0;
     }
     return true;
 }
@@ -408,13 +407,6 @@ double sb_result_run_throughput(const struct sb_result_run *r)
     return seconds > 0 ? (double)r->snap.c.completed / seconds : NAN;
 }
 
-static double number_of(const json_t *o)
-{
-    const json_t *value = json_object_get(o, "value");
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 double sb_result_run_own(const struct sb_result_run *r, const char *name)
 {
     const json_t *list = json_object_get(r->json, "results");
@@ -426,7 +418,7 @@ double sb_result_run_own(const struct sb_result_run *r, const char *name)
         sb_answer_full_name(
             full, sb__json_text_of(o, "workload"), sb__json_text_of(o, "name"));
         if (strcmp(full, name) == 0)
-            return number_of(o);
+            return sb__json_number_of(o, "value");
     }
     return NAN;
 }
@@ -435,8 +427,9 @@ double sb_result_run_headline(const struct sb_result_run *r, const char *name)
 {
     const json_t *o = json_object_get(r->json, "headline");
 
-    return strcmp(sb__json_text_of(o, "figure"), name) == 0 ? number_of(o)
-                                                            : NAN;
+    return strcmp(sb__json_text_of(o, "figure"), name) == 0
+               ? sb__json_number_of(o, "value")
+               : NAN;
 }
 
 bool sb_cost_figure(unsigned n, struct sb_figure *f)

@@ -23,12 +23,13 @@ SPDX-License-Identifier: GPL-2.0-or-later
   >     json.dump(d, open("%s/%d.json" % (folder, i), "w"))
   > EOF
   $ simulate() { /usr/bin/python3 simulate.py "$@"; }
-  $ changed() {  # FILE PYTHON: d is the document, r its first run
-  >     /usr/bin/python3 -c "import json, sys
-  > d = json.load(open(sys.argv[1]))
-  > r = d['runs'][0]
-  > $2
-  > json.dump(d, open(sys.argv[1], 'w'))" "$1"
+  $ changed() {  # FILE... PYTHON: d is a document, r its first run, i its number
+  >     /usr/bin/python3 -c 'import json, sys
+  > for i, path in enumerate(sys.argv[1:-1]):
+  >     d = json.load(open(path))
+  >     r = d["runs"][0]
+  >     exec(sys.argv[-1])
+  >     json.dump(d, open(path, "w"))' "$@"
   > }
 
 Nothing has changed.
@@ -60,9 +61,7 @@ A step. The results after it are judged by the new level.
 
 What else has changed at the step is named.
 
-  $ for i in $(seq 30 49); do
-  >     changed step/$i.json 'd["program"]["version"] = "9.9"; r["host"]["kernel"] = "new"'
-  > done
+  $ changed $(seq -f step/%g.json 30 49) 'd["program"]["version"] = "9.9"; r["host"]["kernel"] = "new"'
   $ sysbench history step | grep differ
   Programs that differ: version * / 9.9 (glob)
   Client machines that differ: kernel * / new (glob)
@@ -114,11 +113,9 @@ Levels of 0 have differences in the unit of the figure.
 
   $ rm -r same && simulate same same 0 20
   $ headline() {  # VALUE CHOSEN: of the newest result
-  >     for i in $(seq 0 19); do
-  >         v=$((i % 3)) && [ "$i" != 19 ] || v=$1
-  >         changed same/$i.json "r['headline'] = {'figure': 'lost', 'value': $v,
-  > 'unit': 'writes', 'better': 'lower', 'chosen': $2}"
-  >     done
+  >     changed $(seq -f same/%g.json 0 19) "
+  > r['headline'] = {'figure': 'lost', 'value': $1 if i == 19 else i % 3,
+  >                  'unit': 'writes', 'better': 'lower', 'chosen': $2}"
   > }
   $ headline 9 True
   $ sysbench history same >out
@@ -133,16 +130,45 @@ Levels of 0 have differences in the unit of the figure.
   $ sysbench history same | grep Verdict
   Verdict: c19 is as the 19 results before: lost * (glob)
 
-The rate that a search has found decides.
+A headline of another name, unit or direction is another figure. The newest result
+says which one counts, and which figures all results must have.
 
-  $ for i in $(seq 0 19); do
-  >     changed same/$i.json "del r['headline']
-  > r['open_loop'] = True
-  > r['search'] = {'limit': 'p99<5ms', 'rate': 100, 'highest': $((500 + i % 3 + 40 * (i == 19)))}"
-  > done
+  $ headline 1 True
+  $ changed same/2.json 'r["headline"]["unit"] = "rows"'
+  $ sysbench history same >out
+  [5]
+  $ grep -E '^lost|Verdict' out
+  Verdict: c19: not enough history: not all results have lost.
+  $ headline 1 False
+  $ changed same/[0-3].json 'r["headline"]["figure"] = "kept"'
+  $ sysbench history same | grep -E '^(lost|kept)|Verdict'
+  Verdict: c19 is as the 19 results before: throughput * (glob)
+  $ sysbench history same --last=16 | grep -E '^(lost|kept)'
+  lost, writes * (glob)
+  $ headline 9 True
+  $ changed same/0.json 'r["headline"].update(figure="kept", better="higher", chosen=False)'
+  $ sysbench history same --last=19 | grep -E 'Verdict'
+  Verdict: c19 is worse than the 18 results before: lost +* (glob)
+  $ headline 2 True
+  $ changed $(seq -f same/%g.json 0 19) 'r["headline"]["figure"] = "p95"'
+  $ changed same/4.json 'del r["latency"]["percentiles"]["95"]'
+  $ sysbench history same >out
+  [5]
+  $ grep Verdict out
+  Verdict: c19: not enough history: not all results have p95.
+  $ changed same/4.json 'r["latency"]["percentiles"]["95"] = 1000000'
+
+The rate that a search has found decides, if it is of the same limit.
+
+  $ changed $(seq -f same/%g.json 0 19) 'del r["headline"]
+  > r["open_loop"] = True
+  > r["search"] = {"limit": "p99<5ms", "rate": 100, "highest": 500 + i % 3 + 40 * (i == 19)}'
   $ sysbench history same | grep -E '^p95|Verdict'
   p95, ms * (glob)
   Verdict: c19 is better than the 19 results before: highest rate +8.* (glob)
+  $ changed same/3.json 'r["search"]["limit"] = "p99<9ms"'
+  $ sysbench history same | grep Verdict
+  Verdict: c19: not enough history: not all results have highest rate.
 
 Not enough results.
 
@@ -224,14 +250,21 @@ older file does not have.
   1 file is of a newer version of sysbench: same/3.json
 
 Runs that do other work are series of their own. An option that is given with the
-value of its default is no difference; reports, seeds and ports are none either.
+value of its default is no difference; reports, sweeps, statistics of the server,
+seeds and the ports of the driver are none either.
 
   $ rm -r same && simulate same same 0 12
   $ for i in 6 7; do changed same/$i.json 'r["threads"] = 4'; done
   $ for i in 8 9; do
   >     changed same/$i.json 'r["options"][-1].update(value="500", source="command line")'
   > done
-  $ changed same/3.json 'r["options"].append({"name": "x-port", "value": "7", "source": "command line"})'
+  $ changed same/3.json '
+  > for o in r["options"]:
+  >     if o["name"].split("-")[0] in ("report", "sweep", "server", "launch"):
+  >         o.update(value="7", source="command line")
+  > r["databases"] = [{"driver": "exampledb"}]
+  > for name in "exampledb-port", "example-user", "a.example-socket", "rand-seed", "label", "until", "price":
+  >     r["options"].append({"name": name, "value": "7", "source": "command line"})'
   $ changed same/4.json '[o for o in r["options"] if o["name"] == "rate"][0]["source"] = "command line"'
   $ sysbench history same | grep result
   cpu, 1 thread, cpu-max-prime=500: 2 results, c8 (2026-11-01) to c9 (2026-11-01)
@@ -244,6 +277,90 @@ value of its default is no difference; reports, seeds and ports are none either.
   $ sysbench history same --ignore=cpu-max-prime | grep ' results,'
   cpu, 1 thread: 10 results, c0 (2026-11-01) to c11 (2026-11-01)
   cpu, 4 threads: 2 results, c6 (2026-11-01) to c7 (2026-11-01)
+
+Options of scripts do matter, whatever they begin with or end in. --ignore and --at
+accept '-' and '_'.
+
+  $ rm -r same && simulate same same 0 12
+  $ changed same/?.json '
+  > name = ["report_lag", "label-size", "price_count", "until_n", "assertions",
+  >     "threads_hot", "server-rows", "repeat_reads", "my-port", "the_user"][i]
+  > r["options"].append({"name": name, "value": "7", "source": "command line"})'
+  $ sysbench history same | grep -o '[a-z_-]*=7' | sort
+  assertions=7
+  label-size=7
+  my-port=7
+  price_count=7
+  repeat_reads=7
+  report_lag=7
+  server-rows=7
+  the_user=7
+  threads_hot=7
+  until_n=7
+  $ changed same/?.json 'r["options"].pop()'
+  $ changed same/3.json 'r["options"].append({"name": "table_size", "value": "7", "source": "command line"})'
+  $ changed same/[45].json 'r["options"].append({"name": "table_size", "value": "5", "source": "default"})'
+  $ sysbench history same --ignore=table-size | grep ' results,'
+  cpu, 1 thread: 12 results, c0 (2026-11-01) to c11 (2026-11-01)
+  $ sysbench history same --at=table-size=7 | grep ' result,'
+  cpu, 1 thread: 1 result, c3 (2026-11-01)
+  $ sysbench history same --at=table-size=5,cpu_max_prime=10000 | grep ' results,'
+  cpu, 1 thread: 11 results, c0 (2026-11-01) to c11 (2026-11-01)
+  $ sysbench history same --ignore=time,tabel-size
+  FATAL: --ignore: no result has an option 'tabel-size'
+  [1]
+
+The newest result is that of the series that are shown. It is undecided if a run of it
+was left out and not repeated.
+
+  $ rm -r same && simulate same same 0 21
+  $ changed same/9.json same/20.json 'r["threads"] = 8'
+  $ sysbench history same --at=threads=1 --json=h.json | grep -E 'Verdict|none of'
+  Verdict: c19 is as the 18 results before: throughput * (glob)
+  $ verdict() {
+  >     /usr/bin/python3 -c 'import json, jsonschema, os
+  > d = json.load(open("h.json"))
+  > jsonschema.validate(d, json.load(open(os.environ["SB_SRCDIR"] + "/docs/history.schema.json")))
+  > print(d["newest"], d["verdict"], d["reason"])'
+  > }
+  $ verdict
+  c19 as before None
+  $ sysbench history same --at=threads=8 --json=h.json | grep Verdict
+  Verdict: c20: not enough history: 1 earlier result, 5 are needed.
+  $ verdict
+  c20 not enough history None
+  $ rm -r same && simulate same same 0 20
+  $ changed same/19.json 'r["end"]["reason"] = "failed"'
+  $ sysbench history same --json=h.json --export=markdown=m.md >out
+  [5]
+  $ grep -E '^(#|-)' m.md
+  ### sysbench history: undecided
+  - c19 is undecided: a run was left out: same/19.json failed.
+  - 1 run was left out: same/19.json failed
+  $ grep -E 'Verdict|left' out
+  Verdict: c19 is undecided: a run was left out: same/19.json failed.
+  1 run was left out: same/19.json failed
+  $ verdict
+  c19 undecided c19 is undecided: a run was left out: same/19.json failed.
+  $ cp same/18.json same/again.json
+  $ changed same/again.json 'r["labels"]["commit"] = "c19"; r["started"] = "2026-11-02T00:00:00.000Z"'
+  $ sysbench history same | grep Verdict
+  Verdict: c19 is as the 19 results before: throughput * (glob)
+  $ changed same/again.json 'r["started"] = "2026-11-01T18:30:00.000Z"'
+  $ sysbench history same >out
+  [5]
+  $ grep -E 'Verdict|left' out
+  Verdict: c19 is as the 19 results before: throughput * (glob)
+  Verdict: c19 is undecided: a run was left out: same/19.json failed.
+  1 run was left out: same/19.json failed
+  $ changed same/19.json 'r["threads"] = 8'
+  $ sysbench history same >out
+  [5]
+  $ sysbench history same --at=threads=1 | grep Verdict
+  Verdict: c19 is as the 19 results before: throughput * (glob)
+  $ changed same/again.json 'r["end"]["seconds"] *= 1.3'
+  $ sysbench history same >out
+  [3]
 
 Neighbors of the same label are repeats; without labels those of the same file.
 

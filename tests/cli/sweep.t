@@ -190,6 +190,10 @@ Two sweeps are compared at one value; other runs are no repeats of it.
   $ sysbench compare --at=threads=3 s.json s.json
   FATAL: --at: s.json has no run with these values; it has threads=1, 2, 4
   [1]
+  $ sed 's/"swept":{"threads"/"swept":{"x_y"/g' s.json >other.json
+  $ sysbench compare --at=x-y=4 other.json other.json | grep -o '2 runs of'
+  2 runs of
+  2 runs of
 
 Two values of one sweep.
 

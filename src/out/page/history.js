@@ -155,13 +155,13 @@ function historySeries(main, s, i) {
 function historySections(top, main, d) {
     const v = HISTORY_VERDICTS[d.verdict];
     const newest = d.series.filter(s => s.newest);
-    const name = newest.length ? pointName(newest[0].points.at(-1)) : "";
-    const title = `${name}: ${d.verdict}`;
+    const title = `${d.newest || MISSING}: ${d.verdict}`;
     top.replaceChildren(
         h("h1", { id: "verdict", class: v.name, "data-verdict": d.verdict },
             `${v.sign} ${title}`),
         ...newest.map(s => h("p", null, newest.length > 1
             ? h("b", null, `${s.name}: `) : null, s.sentence)),
+        ...(d.reason ? [h("p", null, d.reason)] : []),
         h("p", { class: "facts" }, `${plural(d.runs, "run")} in ${
             plural(d.files, "file")}; ${plural(d.series.length,
             "series").replace(/seriess$/, "series")}; intervals of ${
