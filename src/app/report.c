@@ -675,8 +675,9 @@ static bool limits_missed(const struct sb__listening *t)
 }
 
 // At any verbosity, because these limits explain the exit status.
-static void log_missed(const struct sb_asserts *s)
+static void log_missed(const struct sb__listening *t)
 {
+    const struct sb_asserts *s = &t->a->asserts;
     char value[64];
 
     for (unsigned i = 0; i < s->n; i++) {
@@ -688,24 +689,24 @@ static void log_missed(const struct sb_asserts *s)
                 sb_assert_value(l, value, sizeof(value)), *v->why ? " (" : "",
                 v->why, *v->why ? ")" : "");
     }
+    if (*t->no_rate)
+        sb_log(SB_LOG_USAGE, "%s", t->no_rate);
 }
 
 // Returns the exit status: SB_EXIT_LIMITS if the run was successful and a limit
 // was not kept, or it was successful or interrupted and a verdict of a script
-// is not true, which it logs, otherwise `status`.
-static int limits_status(const struct sb__listening *t, int status)
+// is not true; otherwise `status`. Logs the verdicts and limits that decide.
+static int judged_status(const struct sb__listening *t, int status)
 {
-    unsigned verdicts = sb__app_answers_log(t->a);
+    bool missed = limits_missed(t), wrong = sb__app_answers_log(t->a) > 0;
 
-    if (!limits_missed(t) && verdicts == 0)
-        return status;
-    log_missed(&t->a->asserts);
-    if (*t->no_rate)
-        sb_log(SB_LOG_USAGE, "%s", t->no_rate);
+    if (missed)
+        log_missed(t);
     // A signal must not hide that the workload has found something wrong.
-    bool interrupted = t->res->end == SB_END_SIGNAL && verdicts > 0;
-
-    return status == SB_EXIT_OK || interrupted ? SB_EXIT_LIMITS : status;
+    if ((status == SB_EXIT_OK && (missed || wrong)) ||
+        (t->res->end == SB_END_SIGNAL && wrong))
+        return SB_EXIT_LIMITS;
+    return status;
 }
 
 // judge() of struct sb_listener: whether --rate-limit is kept. The final report
@@ -913,7 +914,7 @@ int sb__app_finish_reports(struct sb__listening *t, int status)
     struct sb_app *a = t->a;
 
     sb__app_answers_end(t);
-    status = limits_status(t, status);
+    status = judged_status(t, status);
     // Documents have the status with which the program will end.
     bool unwritten = status == SB_EXIT_OK && (fflush(stdout) || ferror(stdout));
 

@@ -144,7 +144,6 @@ void sb_asserts_look(struct sb_asserts *a, const struct sb_report *r,
 bool sb_asserts_need_validity(const struct sb_asserts *a);
 // True if a limit is about what events cost the server.
 bool sb_asserts_need_costs(const struct sb_asserts *a);
-
 // True if a limit is about a result of the script.
 bool sb_asserts_need_results(const struct sb_asserts *a);
 

@@ -92,8 +92,7 @@ static int ndjson_final(
     return n->totals ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
-// Takes the reference.
-// Adds what may be large or missing.
+// Adds what may be large or missing. Takes the reference to last.
 static json_t *with_more(json_t *last, const struct sb_facts *f)
 {
     if ((!f->statements ||
