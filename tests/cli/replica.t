@@ -132,6 +132,28 @@ Beside a load.
   $ mix --mix=replica:1,oltp_read_write:3 2>&1 | grep FATAL
   FATAL: replica: 1 replicas need at least 2 users of this workload, not 1
 
+A primary that is gone after the run: the greatest lag is reported.
+
+  $ cat >gone.lua <<'EOT'
+  > function event() sysbench.user.think(0.05) end
+  > function done()
+  >    os.rename("sbtest.sqlite", "away.sqlite")
+  >    os.execute("mkdir sbtest.sqlite")
+  > end
+  > EOT
+  $ gone() { sysbench --mix=gone.lua:1,replica:2 --mix-by=users --threads=3 --db-driver=sqlite \
+  >     --time=0.3 --replica-options=db=copy.sqlite "$@" run >out 2>err; echo $?
+  >     sed -n '/^  *replica.[a-z]/{s/max  *[0-9][0-9.]*/max N/; s/   */  /g; p;}' out
+  >     sed 's/lag was [0-9.]*/lag was N/' err; rmdir sbtest.sqlite; mv away.sqlite sbtest.sqlite; }
+  $ gone
+  3
+    replica.lag_max N s (headline)
+    replica.catch_up  unknown (connection creation failed: cannot open database 'sbtest.sqlite': unable to open database file: it is a folder)
+    replica.verdict: unknown: it is unknown whether the replicas have caught up: connection creation failed: cannot open database 'sbtest.sqlite': unable to open database file: it is a folder
+  replica.verdict unknown: it is unknown whether the replicas have caught up: connection creation failed: cannot open database 'sbtest.sqlite': unable to open database file: it is a folder
+  $ gone --max-lag=0.01 | sed '/verdict not/!d; s/: connection.*//'
+  replica.verdict not passed: replica 1 (db=copy.sqlite): the greatest lag was N s, more than --max-lag=0.01; it is unknown whether the replicas have caught up
+
 A run that fails: the limit is checked, and the replicas are waited for.
 
   $ cat >fail.lua <<'EOT'
