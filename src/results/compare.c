@@ -558,6 +558,42 @@ static int compare_figure(struct comparison *c, unsigned n)
     return rc;
 }
 
+static bool has_quotient(const struct sb_compare *r)
+{
+    return isfinite(r->difference);
+}
+
+// Whether all runs have the value 0, or all a value above 0.
+static bool all_are(const struct sb_side *s, const char *headline, bool zero)
+{
+    for (unsigned i = 0; i < s->nruns; i++) {
+        double value = sb_result_run_headline(s->run[i], headline);
+
+        if (zero ? value != 0 : !(value > 0))
+            return false;
+    }
+    return true;
+}
+
+// A headline that decides, if there is no quotient because a side has the value
+// 0: docs/internals/compare.md.
+static void judge_zero(struct comparison *c)
+{
+    const char *name = c->figure[0].name;
+    struct sb_compare *r = &c->result[0];
+    bool zero_a = all_are(&c->a, name, true);
+    bool zero_b = all_are(&c->b, name, true);
+
+    if (strcmp(c->figure[0].group, "headline") != 0 || has_quotient(r))
+        return;
+    r->verdict = SB_VERDICT_SAME;
+    r->within_margin = zero_a && zero_b;
+    if (zero_a && all_are(&c->b, name, false))
+        r->verdict = SB_VERDICT_HIGHER;
+    else if (zero_b && all_are(&c->a, name, false))
+        r->verdict = SB_VERDICT_LOWER;
+}
+
 // The interval of the first figure may be used after each pair.
 static void take_answer(struct comparison *c)
 {
@@ -582,6 +618,7 @@ static int compare_all(struct comparison *c)
         rc = compare_figure(c, i);
     if (c->ab)
         take_answer(c);
+    judge_zero(c);
     // The first figure was chosen beforehand; the others are a search.
     if (rc == 0 && c->n > 1)
         rc = sb_compare_holm(c->result + 1, c->n - 1, c->o.confidence / 100);
@@ -626,7 +663,7 @@ static const char *compare_word(const struct comparison *c, unsigned n)
     bool higher = r->verdict == SB_VERDICT_HIGHER;
 
     // There is no quotient to a value that is not above 0.
-    if (is_own(f) && !(r->a.value > 0 && r->b.value > 0))
+    if (is_own(f) && !has_quotient(r) && r->verdict <= SB_VERDICT_SAME)
         return r->a.value < r->b.value || r->a.value > r->b.value ? "differs"
                                                                   : "equal";
 
@@ -819,6 +856,27 @@ static bool overlap(const struct sb_side *a, const struct sb_side *b)
     return false;
 }
 
+// What a single run does not show, and what is assumed instead.
+static void write_single_notes(const struct comparison *c, FILE *out)
+{
+    unsigned na = c->a.nruns, nb = c->b.nruns;
+
+    if (na == 1 && nb == 1) {
+        fprintf(out, "Two single runs: the deviation between repeated runs is "
+                     "unknown");
+        if (has_quotient(&c->result[0]))
+            fprintf(
+                out, "; %g %% is assumed (--run-deviation)", c->o.deviation);
+        fprintf(out, ". Repeat the runs to be sure.\n");
+    } else if (has_quotient(&c->result[0]) && na != nb &&
+               (na == 1 || nb == 1)) {
+        sb__cmd_print_line(out, na == 1 ? c->a.name : c->b.name);
+        fprintf(out, " is a single run: the deviation between the runs of ");
+        sb__cmd_print_line(out, na == 1 ? c->b.name : c->a.name);
+        fprintf(out, " is assumed for both sides.\n");
+    }
+}
+
 // Writes the reservations about the verdict, each on a line.
 static void compare_notes(const struct comparison *c, FILE *out)
 {
@@ -833,16 +891,8 @@ static void compare_notes(const struct comparison *c, FILE *out)
     sb__compare_waits(&c->a, &c->b, out);
     if (overlap(&c->a, &c->b))
         fprintf(out, "The sides have a run in common.\n");
-    if (r->drift_unknown && na == 1 && nb == 1)
-        fprintf(out,
-            "Two single runs: the deviation between repeated runs is unknown; "
-            "%g %% is assumed (--run-deviation). Repeat the runs to be sure.\n",
-            c->o.deviation);
-    else if (r->drift_unknown && na != nb && (na == 1 || nb == 1))
-        fprintf(out,
-            "%s is a single run: the deviation between the runs of %s is "
-            "assumed for both sides.\n",
-            na == 1 ? c->a.name : c->b.name, na == 1 ? c->b.name : c->a.name);
+    if (r->drift_unknown)
+        write_single_notes(c, out);
     if (na > 1 && nb > 1 && (before(&c->a, &c->b) || before(&c->b, &c->a)))
         fprintf(out,
             "All runs of one side were measured before those of the other: "
@@ -878,37 +928,42 @@ static bool is_not_worse(const struct comparison *c)
 
     if (verdict_of(c) == NO_VERDICT)
         return false;
+    if (!has_quotient(r))
+        return verdict_of(c) == BETTER || verdict_of(c) == EQUIVALENT;
     return c->figure[0].less_is_better ? r->high < margin : r->low > -margin;
 }
 
-// The figure that decides, in the sentence about it. Returns out.
-static const char *figure_words(
-    const struct comparison *c, char *out, size_t size)
+// Writes the figure that decides and its difference, in the sentence about it.
+static void write_difference(const struct comparison *c, FILE *out)
 {
     const struct sb_figure *f = &c->figure[0];
+    const struct sb_compare *r = &c->result[0];
+    char a[32], b[32];
 
     if (is_own(f))
-        snprintf(out, size, "%s", f->name);
+        sb__cmd_print_line(out, f->name);
     else if (strcmp(f->figure, "throughput") == 0)
-        snprintf(out, size, "throughput");
+        fprintf(out, "throughput");
     else
-        snprintf(out, size, "%sth percentile of the %s", f->figure + 1,
+        fprintf(out, "%sth percentile of the %s", f->figure + 1,
             c->open_loop ? "response time" : "latency");
-    return out;
+    if (has_quotient(r))
+        fprintf(out, " %+.2f %%", 100 * r->difference);
+    else
+        fprintf(out, " %s against %s", sb_number_text(b, sizeof(b), r->b.value),
+            sb_number_text(a, sizeof(a), r->a.value));
 }
 
 // Writes the verdict of the comparison, a sentence.
 static void compare_verdict(const struct comparison *c, FILE *out)
 {
     const struct sb_compare *r = &c->result[0];
-    char what[2 * SB_ANSWER_NAME];
     enum verdict v = verdict_of(c);
 
-    figure_words(c, what, sizeof(what));
-
     if (c->other_work) {
-        fprintf(out, "none, the sides did different work (%s %+.2f %%).", what,
-            100 * r->difference);
+        fprintf(out, "none, the sides did different work (");
+        write_difference(c, out);
+        fprintf(out, ").");
         return;
     }
     if (v == NO_VERDICT) {
@@ -925,10 +980,14 @@ static void compare_verdict(const struct comparison *c, FILE *out)
     sb__cmd_print_line(out, c->a.name);
     if (v == INCONCLUSIVE && is_not_worse(c))
         fprintf(out, " by more than %g %%, and may be better", c->o.margin);
-    else if (v == EQUIVALENT)
+    else if (v == EQUIVALENT && has_quotient(r))
         fprintf(out, " within %g %%", c->o.margin);
-    fprintf(out, ": %s %+.2f %% (interval %+.2f %% to %+.2f %%).", what,
-        100 * r->difference, 100 * r->low, 100 * r->high);
+    fprintf(out, ": ");
+    write_difference(c, out);
+    if (has_quotient(r))
+        fprintf(out, " (interval %+.2f %% to %+.2f %%)", 100 * r->low,
+            100 * r->high);
+    fprintf(out, ".");
 }
 
 // A name that fits above a column of numbers.

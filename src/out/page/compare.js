@@ -120,14 +120,15 @@ function lookOfVerdict(c) {
 // The figure that decides.
 function deciding(c) {
     const f = c.figures[0];
-    if (!f || f.difference === null)
+    if (!f || f.a.value === null || f.b.value === null)
         return "";
     const name = figureName(f, c);
     return `${name[0].toUpperCase()}${name.slice(1)}: ${
         withUnit(f.a.value, f.unit)} in ${SIDES[0]}, ${
-        withUnit(f.b.value, f.unit)} in ${SIDES[1]}, a difference of ${
-        signed(f.difference)} (${f.low === null ? "no confidence interval"
-        : `${short(c.confidence)} % confidence interval: ${span(f)}`}).`;
+        withUnit(f.b.value, f.unit)} in ${SIDES[1]}${
+        f.difference === null ? "" : `, a difference of ${
+            signed(f.difference)} (${f.low === null ? "no confidence interval"
+            : `${short(c.confidence)} % confidence interval: ${span(f)}`})`}.`;
 }
 
 function comparisonHeader(top, c, runs) {
