@@ -57,27 +57,64 @@ static bool is_known(const struct sb_app *a, const char *text, const char *stop,
     return known;
 }
 
+static bool is_known_result(
+    const struct sb_app *a, const char *name, struct look *look)
+{
+    const char *stop = strrchr(name, '.');
+
+    *look = (struct look){ .name = stop ? stop + 1 : name };
+    sb_near_init(&look->near, look->name);
+    return is_known(a, name, stop, look);
+}
+
+#define FIGURE_MAX (3 * SB_ANSWER_NAME)
+
+// Whether the figure can only be meant to be a declared result: "lag.max" and
+// "replica.lag.max" are not measured if the workload has the result "lag_max".
+// right: gets the name of the result; FIGURE_MAX bytes.
+static bool is_misspelled(const struct sb_app *a, const struct sb_limit *l,
+    const char *figure, char *right)
+{
+    struct look look;
+
+    if (l->of != SB_ASSERT_RESULT && l->of != SB_ASSERT_OP &&
+        (l->of != SB_ASSERT_LAG || sb_run_opts_open_loop(&a->run)))
+        return false;
+    snprintf(right, FIGURE_MAX, "%s", figure);
+    char *stop = strrchr(right, '.');
+
+    if (!stop)
+        return false;
+    *stop = '_';
+    // A workload may have an operation "lag".
+    if (l->of == SB_ASSERT_OP && !strchr(right, '.'))
+        return false;
+    is_known_result(a, right, &look);
+    return look.found;
+}
+
 static int check_limits(const struct sb_app *a, const struct sb_asserts *limits,
     const char *option, struct sb_err *err)
 {
     for (unsigned i = 0; i < limits->n; i++) {
         const struct sb_limit *l = &limits->limit[i];
+        char figure[FIGURE_MAX], right[FIGURE_MAX];
         struct look look = { 0 };
 
-        if (l->of != SB_ASSERT_RESULT)
-            continue;
-        const char *stop = strrchr(l->name, '.');
+        snprintf(figure, sizeof(figure), "%.*s",
+            (int)strcspn(l->text, " \t\r\n<>=!"), l->text);
+        bool misspelled = is_misspelled(a, l, figure, right);
 
-        look.name = stop ? stop + 1 : l->name;
-        sb_near_init(&look.near, look.name);
-        if (!is_known(a, l->name, stop, &look))
-            return sb_err_set(err, SB_EUSAGE,
-                "%s: '%s' is neither a figure nor a result of the "
-                "workload%s%s%s",
-                option, SB_SHOWN(l->name),
-                look.near.best ? " (did you mean " : "",
-                look.near.best ? look.near.best : "",
-                look.near.best ? "?)" : "");
+        if (!misspelled &&
+            (l->of != SB_ASSERT_RESULT || is_known_result(a, l->name, &look)))
+            continue;
+        const char *near = misspelled ? right : look.near.best;
+
+        return sb_err_set(err, SB_EUSAGE,
+            "%s: '%s' is neither a figure nor a result of the "
+            "workload%s%s%s",
+            option, SB_SHOWN(figure), near ? " (did you mean " : "",
+            near ? near : "", near ? "?)" : "");
     }
     return 0;
 }

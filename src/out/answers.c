@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "out/json_value.h"
 
 static const char *const passed_texts[] = { [SB_PASSED_NO] = "not passed",
@@ -146,9 +147,10 @@ bool sb_answers_set(
     return ok;
 }
 
+// A file may contain anything, and the texts are printed.
 static void take_text(char *out, size_t size, const json_t *o, const char *name)
 {
-    snprintf(out, size, "%s", sb__json_text_of(o, name));
+    sb_escape_line(out, size, sb__json_text_of(o, name));
 }
 
 static int read_result(struct sb_answers *a, const json_t *o)

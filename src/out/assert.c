@@ -379,6 +379,19 @@ static int not_of_op(const struct parser *p, const struct sb_limit *l)
     return syntax_error(p, what);
 }
 
+// Whether the name begins with that of a workload and this sign.
+static bool begins_with_part(
+    const struct sb_assert_names *names, const char *name, char sign)
+{
+    for (unsigned i = 0; i < names->nparts; i++) {
+        size_t n = strlen(names->part[i]);
+
+        if (strncmp(name, names->part[i], n) == 0 && name[n] == sign)
+            return true;
+    }
+    return false;
+}
+
 // Whether an operation of a mix may have this name: it begins with that of a
 // workload, unless the program has registered it.
 static bool is_of_mix(const struct sb_assert_names *names, const char *name)
@@ -389,13 +402,28 @@ static bool is_of_mix(const struct sb_assert_names *names, const char *name)
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (strcmp(name, others[i]) == 0)
             return true;
-    for (unsigned i = 0; i < names->nparts; i++) {
-        size_t n = strlen(names->part[i]);
+    return begins_with_part(names, name, '/');
+}
 
-        if (strncmp(name, names->part[i], n) == 0 && name[n] == '/')
-            return true;
+// Fails if there was no memory for the name. "replica.lag.max" in a mix can
+// only be meant to be a result, because the names of operations of a mix have a
+// slash: it becomes one, and app/answers.c checks the names of results. text:
+// the figure with all names, len bytes.
+static int take_name(
+    const struct parser *p, struct sb_limit *l, const char *text, size_t len)
+{
+    if (l->of != SB_ASSERT_OP && l->of != SB_ASSERT_RESULT)
+        return 0;
+    if (l->name && l->of == SB_ASSERT_OP && !l->stage && *text != '"' &&
+        p->names && !is_part(p->names, l->name) &&
+        !is_of_mix(p->names, l->name) &&
+        begins_with_part(p->names, l->name, '.')) {
+        free(l->name);
+        l->of = SB_ASSERT_RESULT;
+        l->figure = &result_figure;
+        l->name = copy_text(text, len);
     }
-    return false;
+    return l->name ? 0 : SB_ENOMEM;
 }
 
 // Fails if no operation or workload of the run can have the name of the limit,
@@ -687,9 +715,8 @@ static int read_left(struct parser *p, struct sb_limit *l)
         rc = read_figure(p, l, len);
     else if (!any_figure(l, p->at, len))
         rc = unknown_name(p, l, p->at, len);
-    if (rc == 0 && (l->of == SB_ASSERT_OP || l->of == SB_ASSERT_RESULT) &&
-        !l->name)
-        rc = SB_ENOMEM;
+    if (rc == 0)
+        rc = take_name(p, l, name, len);
     if (rc)
         return rc;
     const char *end = p->at + len;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "measure/answers.h"
 #include "script/script_private.h"
 
@@ -23,9 +24,11 @@ static bool may_answer(
     return false;
 }
 
+// Takes a text that is printed, one line; shortens it at the end of a
+// character.
 static void take(char *out, size_t size, lua_State *L, int arg)
 {
-    snprintf(out, size, "%s", luaL_checkstring(L, arg));
+    sb_escape_line(out, size, luaL_checkstring(L, arg));
 }
 
 static const char *workload(const struct sb_script *s)

@@ -5,23 +5,9 @@
 local sb = ...
 local ffi = sb.ffi
 
-local MOST_UNIT, MOST_TEXT = 32, 500 -- bytes
+local MOST_UNIT = 32 -- bytes
 
 local int64, uint64 = ffi.typeof("int64_t"), ffi.typeof("uint64_t")
-
--- Checks a text of a script: name says which one. level: as of error().
-local function check_text(text, name, most, level)
-   if type(text) ~= "string" then
-      error(("%s must be a string, not a %s"):format(name, type(text)),
-         level + 1)
-   elseif #text > most then
-      error(("%s has %d bytes; the maximum is %d"):format(name, #text, most),
-         level + 1)
-   elseif text:find("%c") then
-      error(name .. " must be one line without control characters", level + 1)
-   end
-   return text
-end
 
 local kinds = {better = "string", unit = "string", headline = "boolean",
    why = "string"}
@@ -44,8 +30,14 @@ local function check_options(options, level)
    then
       error("'better' of a result must be \"lower\" or \"higher\"", level + 1)
    end
-   check_text(options.unit or "", "'unit' of a result", MOST_UNIT, level + 1)
-   check_text(options.why or "", "'why' of a result", MOST_TEXT, level + 1)
+   local unit = options.unit or ""
+   if #unit > MOST_UNIT then
+      error(("'unit' of a result has %d bytes; the maximum is %d"):format(
+         #unit, MOST_UNIT), level + 1)
+   elseif unit:find("%c") then
+      error("'unit' of a result must be one line without control characters",
+         level + 1)
+   end
 end
 
 -- Returns the options of a result that the script has declared in
@@ -97,13 +89,15 @@ function answers.result(name, value, options)
    end
 end
 
--- passed: true, false, or nil for unknown.
+-- passed: true, false, or nil for unknown. The program shortens the text.
 function answers.verdict(passed, text, name)
    if passed ~= nil and type(passed) ~= "boolean" then
       error("the first argument of sysbench.verdict() must be true, false " ..
          "or nil", 2)
    end
-   check_text(text, "the text of a verdict", MOST_TEXT, 2)
+   if type(text) ~= "string" then
+      error("the text of a verdict must be a string, not a " .. type(text), 2)
+   end
    if name ~= nil then
       sb.check_name(name, "a verdict", 2)
    end

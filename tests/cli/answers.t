@@ -207,7 +207,6 @@ What is refused.
   >    try(verdict, 1, "x")
   >    try(verdict, true)
   >    try(verdict, true, "x", "a-b")
-  >    try(verdict, true, ("x"):rep(501))
   >    verdict(true, "x")
   >    try(verdict, true, "y")
   >    for i = 1, 99 do result("r" .. i, i) end
@@ -241,9 +240,55 @@ What is refused.
   the first argument of sysbench.verdict() must be true, false or nil
   the text of a verdict must be a string, not a nil
   'a-b' cannot be the name of a verdict: at most 64 letters, digits and '_' are allowed, and a letter must come first
-  the text of a verdict has 501 bytes; the maximum is 500
   the verdict 'verdict' was already given
   too many results; the maximum is 100
+
+A text may be a message of a server: it is shortened at the end of a character, and printed
+on one line.
+
+  $ cat >texts.lua <<'END'
+  > function event() end
+  > function done()
+  >    sysbench.result("long", nil, {why = ("x"):rep(499) .. "\u{e4}"})
+  >    sysbench.verdict(false, "a\nb\27]0;x\7 " .. ("\u{e4}"):rep(300))
+  > end
+  > END
+  $ sysbench texts.lua --events=1 --report=text,json=texts.json run 2>/dev/null >out
+  [3]
+  $ sed -n '/^Results/,/^$/p' out | sed 's/xxx*/x/; s/x07 .*/x07/'
+  Results:
+      long                                    unknown (x)
+      verdict: not passed: a b\x1b]0;x\x07
+  
+  $ python3 -c 'import json
+  > r = json.load(open("texts.json"))["runs"][0]
+  > print(*(len(t.encode()) for t in (r["results"][0]["why"], r["verdicts"][0]["text"])))'
+  499 500
+
+Names of results have no full stops, and those of figures do. What can only be meant to be a
+result is an error before the run.
+
+  $ cat >lag.lua <<'END'
+  > sysbench.results = {lag_max = {better = "lower", unit = "s"}}
+  > function event() end
+  > function done() sysbench.result("lag_max", 1) end
+  > END
+  $ lag() { sysbench lag.lua --events=1 --report=none "$@" run 2>&1 | tail -n 1; }
+  $ lag --assert='lag.lag.max < 2s'
+  --assert: 'lag.lag.max' is neither a figure nor a result of the workload (did you mean lag.lag_max?)
+  $ lag --assert='lag.max<2s'
+  --assert: 'lag.max' is neither a figure nor a result of the workload (did you mean lag_max?)
+  $ lag --headline=lag.lag.max
+  --headline: 'lag.lag.max' is neither a figure nor a result of the workload (did you mean lag.lag_max?)
+  $ lag --assert='lag.max<2s' --rate=1000
+  $ lag --assert='lag.lag.avg<2s'
+  limit not kept: lag.lag.avg<2s: no value (there are no operations)
+  $ lagging() { sysbench --mix=a=lag.lua,b=lag.lua --events=2 --report=none "$@" run 2>&1 | tail -n 1; }
+  $ lagging --assert='b.lag.max<2s'
+  --assert: 'b.lag.max' is neither a figure nor a result of the workload (did you mean b.lag_max?)
+  $ lagging --assert='b.lag.avg<2s'
+  --assert: 'b.lag.avg' is neither a figure nor a result of the workload
+  $ lagging --assert='b.lag_max<2s'
 
 In a mix, names begin with that of the workload.
 
@@ -319,6 +364,76 @@ has no difference in percent.
   result none None equal
   result took lower worse
   result odd None higher
+
+A headline that is 0 in all runs of a side decides, too, although there is no difference in
+percent.
+
+  $ cat >lost.lua <<'END'
+  > sysbench.cmdline.options = {n = {"number", 0}}
+  > function event() end
+  > function done() sysbench.result("lost", sysbench.opt.n, {better = "lower"}) end
+  > END
+  $ for run in a0 b0 c0 a7 b3021; do
+  >     sysbench lost.lua --events=1 --n=${run#?} --headline=lost.lost --report=none,json=$run.json run
+  > done
+  $ lost() { sysbench compare "$@" >out; echo $?; sed -n '/^lost/p; /^Verdict/,$p' out | sed 's/   */  /g'; }
+  $ lost a0.json b0.json
+  0
+  lost  0  0  -  - .. -  equal
+  Verdict: B is equivalent to A: lost 0 against 0.
+  Two single runs: the deviation between repeated runs is unknown. Repeat the runs to be sure.
+  $ lost a0.json b3021.json
+  3
+  lost  0  3021  -  - .. -  worse
+  Verdict: B is worse than A: lost 3021 against 0.
+  Two single runs: the deviation between repeated runs is unknown. Repeat the runs to be sure.
+  $ lost a7.json,b3021.json a0.json,b0.json | sed 4d
+  0
+  lost  1514  0  -  - .. -  better
+  Verdict: B is better than A: lost 0 against 1514.
+  $ lost a0.json,b0.json c0.json,a7.json --pass=not-worse | sed 4d
+  5
+  lost  0  3.5  -  - .. -  differs
+  Verdict: B may be better or worse than A: lost 3.5 against 0.
+  $ lost a0.json b0.json --pass=not-worse | head -n 1
+  0
+  $ lost a7.json b3021.json | sed -n '1p; /^Verdict/p'
+  4
+  Verdict: none, too little data.
+
+A file may contain anything. Nothing in it is executed by the terminal.
+
+  $ for run in a b; do
+  >     python3 -c 'import json, sys
+  > document = json.load(open(sys.argv[1]))
+  > run = document["runs"][0]
+  > evil = "\x1b]0;x\x07\n"
+  > run["headline"].update(figure=evil + "lost", unit=evil)
+  > run["verdicts"] = [{"name": "v", "workload": evil, "passed": False, "text": evil}]
+  > run["results"][0].update(workload=evil, unit=evil, value=None, why=evil)
+  > run["labels"] = {"side": evil + sys.argv[1]}
+  > json.dump(document, sys.stdout)' ${run}0.json >evil-$run.json
+  > done
+  $ sysbench compare evil-a.json evil-b.json >out
+  $ sed -n 's/^Verdict: //p' out
+  \x1b]0;x\x07 b0.json is equivalent to \x1b]0;x\x07 a0.json: \x1b]0;x\x07 lost 0 against 0.
+  $ sysbench compare evil-a.json,a7.json,b3021.json evil-b.json >mixed || true
+  $ grep -c 'is a single run' mixed
+  1
+  $ sysbench history evil-a.json evil-b.json >>out
+  [5]
+  $ sysbench show evil-a.json >shown
+  $ sed -n '/^Results/,/^$/p' shown | sed 's/   */  /g'
+  Results:
+    \x1b]0;x\x07 lost  0 \x1b]0;x\x07 (headline)
+    \x1b]0;x\x07.lost  unknown (\x1b]0;x\x07)
+    \x1b]0;x\x07.v: not passed: \x1b]0;x\x07
+  
+  $ LC_ALL=C grep -c "$(printf '[\001-\010\013-\037]')" out mixed shown
+  out:0
+  mixed:0
+  shown:0
+  [1]
 
 Merged files have none: neither the sum nor the mean of two answers is one.
 

@@ -919,7 +919,7 @@ local function verify(opt, record)
       if found then
          return report_results(found)
       elseif left <= 0 then
-         report_unknown((failure .. ": " .. err):gsub("%c", " "):sub(1, 300))
+         report_unknown(failure .. ": " .. err)
          local later = opt.record == "" and "" or
             " (the command check with --record verifies them later)"
          error(string.format("failover: the writes are not verified, " ..

@@ -1609,7 +1609,7 @@ function done()
       error(why, 0)
    end
    sysbench.verdict(ok, ok and "all consistency conditions are met" or
-      why:gsub("%c", " "):sub(1, 500), "consistency")
+      why, "consistency")
 end
 
 -- Reports --------------------------------------------------------------------

@@ -330,6 +330,8 @@ static void stages_and_workloads_have_names(void)
     check_stage("report.restarts<5", 0, SB_ASSERT_OP, "report");
     check_stage("shop/read.p99<5", 0, SB_ASSERT_OP, "shop/read");
     check_stage("connect.max<5", 0, SB_ASSERT_OP, "connect");
+    check_stage("report.lag.max<2s", 0, SB_ASSERT_RESULT, "report.lag.max");
+    check_stage("\"shop/a.b\".max<2s", 0, SB_ASSERT_OP, "shop/a.b");
     check_error_of("soka.failed<1", &names,
         "--assert: 'soka.failed<1', character 6: 'failed' is not measured for "
         "operations, and no stage or workload is called 'soka' (did you mean "
