@@ -674,15 +674,15 @@ static int write_exports(struct history *h)
 // A result that is replaced is lost for the history.
 static int check_output(const char *path)
 {
-    struct sb_result_file f;
+    struct sb_result_file f = { 0 };
     struct sb_err err = { 0 };
     bool is_result = *path && strcmp(path, "-") != 0 &&
                      !sb_target_is_special(path) &&
                      sb_result_read_brief(&f, path, &err) == 0;
 
+    sb_result_done(&f);
     if (!is_result)
         return 0;
-    sb_result_done(&f);
     char line[4096];
 
     sb_escape_line(line, sizeof(line), path);
