@@ -55,7 +55,7 @@ enum sb_better sb_better_named(const char *name);
 bool sb_answer_is_name(const char *name, size_t len);
 
 // The full stop in len bytes of text after which the name of a result begins:
-// "failover.lost"; NULL: there is none.
+// "failover.lost". NULL if the text has none.
 const char *sb_answer_stop(const char *text, size_t len);
 
 // Adds a copy. SB_EUSAGE says what is wrong: the name, a second result or

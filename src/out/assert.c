@@ -886,7 +886,7 @@ static int number_of(struct sb_limit *l, char *text)
 #define VALUE 64 // room for a number with its unit
 
 // Copies the next word, up to a space or a comma. Returns its length, or 0 if
-// there is none or it is too long.
+// no word follows or it is too long.
 static size_t copy_word(const char *at, char *word, size_t size)
 {
     size_t len = strcspn(at, SPACES ",");

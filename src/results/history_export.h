@@ -17,7 +17,7 @@ struct sb_history_exported {
     const char *by;                  // label of results
     double confidence;               // percent
     enum sb_history_verdict verdict; // of all
-    const char *reason;  // of a verdict that is of no series; NULL: none
+    const char *reason;  // of the verdict if no series gave it; NULL: none
     const json_t *notes; // list of sentences
     // Returns the verdict on the newest result of a series, a sentence that the
     // caller frees; NULL: no memory.

@@ -80,7 +80,8 @@ struct sb_figure {
 // report shows them; NAN: the run has no length.
 double sb_result_run_throughput(const struct sb_result_run *r);
 // The value of a result of a script ("failover.lost") in a run; NAN: unknown,
-// or there is none. The same of the headline, whose name may be any figure.
+// or the run has no such result. The same of the headline, whose name may be
+// any figure.
 double sb_result_run_own(const struct sb_result_run *r, const char *name);
 double sb_result_run_headline(const struct sb_result_run *r, const char *name);
 // A figure of "costs", by number from 0: those of out/costs.h, then the price

@@ -96,7 +96,7 @@ Later ones, with simulated results: as before, and worse.
   The newest result: worse
   $ FAIL_ON=no verdict
   The newest result: worse
-  fail-on: 'no' is none of worse, undecided, never
+  fail-on: 'no' must be worse, undecided or never
   [1]
   $ OPTIONS='--margin=50 --last=20' step judge | grep Verdict
   Verdict: c11 is as the 11 results before: throughput * (glob)
