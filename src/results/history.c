@@ -334,7 +334,11 @@ static void print_changes(
         }
     }
     if (n == 0)
-        fprintf(out, "No change was found.\n");
+        fprintf(out,
+            j->series->n < (size_t)2 * SB_CHANGES_SIDE_MIN
+                ? "Too few results: changes are looked for in %d or more.\n"
+                : "No change was found.\n",
+            2 * SB_CHANGES_SIDE_MIN);
 }
 
 // The changes of the figure that decides, with the facts that changed.

@@ -628,15 +628,16 @@ function paintMarks(u, k, head) {
 // The repeats of each point.
 function paintDots(u, shown, k) {
     const c = u.ctx;
-    c.globalAlpha = 0.45;
+    c.globalAlpha = 0.7;
     for (const one of shown) {
         c.fillStyle = color(one.look);
+        // Beside the bar.
         (one.dots || []).forEach((list, i) => list.forEach(v => {
             if (!Number.isFinite(v))
                 return;
             c.beginPath();
-            c.arc(u.valToPos(one.x[i], "x", true), u.valToPos(v, "y", true),
-                2 * k, 0, 2 * Math.PI);
+            c.arc(u.valToPos(one.x[i], "x", true) + 7 * k,
+                u.valToPos(v, "y", true), 2 * k, 0, 2 * Math.PI);
             c.fill();
         }));
     }

@@ -36,6 +36,8 @@ function verdictOf(f) {
 function figureName(f, c) {
     if (f.better !== undefined) // a result of a script, or the headline
         return f.name;
+    if (f.group === "costs")
+        return `${f.figure} per event`;
     return f.name ? `${f.name} ${f.figure}` : f.unit !== "ms" ? f.figure
         : `${c.open_loop ? "response time" : "latency"} ${f.figure}`;
 }
@@ -67,34 +69,50 @@ function sideBox(look, side, runs) {
         first && h("p", { class: "facts" }, sentence(first)),
         times.length ? h("p", { class: "facts" }, `measured ${
             [...new Set([times[0], times.at(-1)])].join(" to ")} UTC`) : null,
-        side.validity ? h("p", { class: "facts" }, sideChecks(side)) : null,
+        side.validity && !doubtedRuns(side)
+            ? h("p", { class: "facts" }, "no check is doubtful") : null,
         h("p", null, Object.entries(first && first.doc.labels || {})
             .map(([k, v]) => h("span", { class: "label" }, `${k}: ${v}`))));
     return { box, paint: () => paintSample(sample, look) };
 }
 
-// What the checks of the figures of a side's runs say.
-function sideChecks(side) {
-    const { doubtful = 0, bad = 0, checks = {} } = side.validity || {};
-    const names = Object.entries(checks).map(([name, n]) => side.runs > 1
-        ? `${name} in ${n}` : name).join(", ");
-    return doubtful + bad ? h("span", { class: "bad" }, `${doubtful + bad} of ${
-        plural(side.runs, "run")} doubtful or bad: ${names}`)
-        : "no check is doubtful";
-}
+// Of how many runs of a side a check doubts the figures.
+const doubtedRuns = ({ validity: v }) => v ? v.doubtful + v.bad : 0;
 
-// The first differences between the sides, in a sentence.
+// What tells where a server is: the sides show it.
+const isPlace = d => d.name === "address" && d.kind === "server" ||
+    d.kind === "option" && /(^|-)(host|port|socket)$/.test(d.name);
+
+// The first differences between the sides, in a sentence. What users change on
+// purpose comes first.
 function differingSentence(c) {
-    const most = 4, list = c.differences.filter(d => d.kind !== "setting");
-    const settings = c.differences.length - list.length;
+    const most = 6;
+    const kinds = ["label", "program", "workload", "script", "setting", "server"];
+    const rank = d => isPlace(d) ? kinds.length + 1
+        : (kinds.indexOf(d.kind) + kinds.length + 1) % (kinds.length + 1);
+    const both = d => d.kind !== "setting" || d.a.length && d.b.length;
+    const list = c.differences.filter(both).sort((a, b) => rank(a) - rank(b));
+    const named = list.some(d => !isPlace(d)) ? list.filter(d => !isPlace(d))
+        : list;
     const text = d => d.a.length === 1 && d.b.length === 1
         ? `${d.name} (${d.a[0] || "empty"} / ${d.b[0] || "empty"})` : d.name;
-    const more = list.length - most;
+    const more = c.differences.length - Math.min(named.length, most);
     return c.differences.length ? `What differs: ${[
-        ...list.slice(0, most).map(text), more > 0 ? `${more} more` : "",
-        settings ? plural(settings, "setting") + " of the server" : ""]
+        ...named.slice(0, most).map(text), more > 0 ? named.length
+            ? `${more} more` : `${plural(more, "setting")} that only one server ` +
+                "has" : ""]
         .filter(Boolean).join(", ")}.`
         : "Nothing else differs, as far as the results say.";
+}
+
+// Why the verdict is less certain than its interval.
+function reserve(c) {
+    const runs = c.sides.reduce((n, s) => n + s.runs, 0);
+    const doubted = c.sides.reduce((n, s) => n + doubtedRuns(s), 0);
+    return ["better", "worse", "equivalent"].includes(c.verdict)
+        ? [runs === 2 ? "a single run of each" : "", doubted
+            ? `${doubted} of ${runs} runs are doubtful` : ""].filter(Boolean)
+            .join("; ") : "";
 }
 
 // The verdict of B in a sentence, and how it is shown.
@@ -132,14 +150,17 @@ function deciding(c) {
 }
 
 function comparisonHeader(top, c, runs) {
-    const v = lookOfVerdict(c);
+    const v = lookOfVerdict(c), less = reserve(c);
     const title = headline(c);
     const boxes = c.sides.map((s, i) =>
         sideBox(i, s, runs.filter(r => r.side === SIDES[i])));
     top.replaceChildren(
         h("h1", { id: "verdict", class: v.name, "data-verdict": c.verdict },
-            `${v.sign} ${title}`),
+            `${v.sign} ${title}`, less ? h("small", { class: "reserve" },
+                ` (${less})`) : null),
         h("p", { id: "sentence" }, deciding(c)),
+        ...(c.ab && c.ab.differences ? [h("p", { id: "resolution" },
+            resolutionSentence(c.ab))] : []),
         h("p", { id: "differs" }, differingSentence(c)),
         ...c.notes.map(n => h("p", { class: "end" }, n)),
         h("div", { class: "sides" }, boxes.map(b => b.box)));
@@ -187,8 +208,9 @@ function paintDifference(u, f, y, k) {
         }
         c.stroke();
     }
-    symbol(c, v.shape, Math.min(Math.max(at(f.difference), left), right), y,
-        5 * k);
+    // One that is drawn at the edge leaves the arrow in sight.
+    symbol(c, v.shape, Math.min(Math.max(at(f.difference), left + 11 * k),
+        right - 11 * k), y, 5 * k);
     if (f.verdict === "same") {
         c.fillStyle = css("--back");
         c.fill();
@@ -217,13 +239,12 @@ function paintDifferences(u, list, margin) {
     list.forEach((f, i) => {
         const y = u.valToPos(-i, "y", true);
         paintDifference(u, f, y, k);
-        if (u.width >= 500) {
-            c.font = `${11 * k}px system-ui`;
-            c.textAlign = "left";
-            c.textBaseline = "middle";
-            c.fillStyle = c.strokeStyle;
-            c.fillText(f.words, left + width + 8 * k, y);
-        }
+        c.font = `${11 * k}px system-ui`;
+        c.textAlign = "left";
+        c.textBaseline = "middle";
+        c.fillStyle = c.strokeStyle;
+        c.fillText(u.width < 500 ? signed(f.difference) : f.words,
+            left + width + 8 * k, y);
     });
     c.restore();
 }
@@ -249,7 +270,8 @@ function differencesChart(c) {
     return new Chart({ id: "differences-chart", bare: true, keyed: false,
         title: `Difference of ${SIDES[1]} from ${SIDES[0]}`, unit: "%",
         height: 46 + 26 * list.length, tall: true,
-        right: width => width < 500 ? 14 : 130,
+        right: width => 14 + 6.2 * Math.max(...list.map(f => (width < 500
+            ? signed(f.difference) : f.words).length)),
         series: [{ label: "difference", look: 0,
             x: Float64Array.from(order, i => list[i].difference),
             y: Float64Array.from(order, i => -i) }],
@@ -362,16 +384,23 @@ function repeatsChart(main, runs) {
 const orderEffect = (effect, what) => effect && effect.p < 0.005
     ? ` ${what}: ${signed(effect.value)}.` : "";
 
-// The pairs of sysbench ab, and what the place can show.
+// What the A/A pairs of sysbench ab say of the place, and how many pairs the answer
+// took.
+function resolutionSentence(ab) {
+    const most = Math.max(...ab.same.map(Math.abs)), r = ab.resolution.value;
+    return `${ab.differences.length} of ${plural(ab.planned, "pair")}.${
+        ab.same.length ? ` Runs of ${ab.a} alone differed by up to ${
+            short(+(100 * most).toPrecision(2))} %.` : ""}${r === null ? ""
+        : ` With ${ab.planned} pairs, this place shows differences from ${
+            short(+(ab.margin + 100 * r).toPrecision(2))} % on.`}`;
+}
+
+// The pairs of sysbench ab.
 function pairsSection(main, ab) {
     const n = ab.differences.length, aa = ab.same.length;
-    const margin = ab.margin / 100, r = ab.resolution;
     const list = (values, first) => ({
         x: Float64Array.from(values, (v, i) => i + first),
         y: Float64Array.from(values, v => 100 * v) });
-    const resolution = r.value === null ? "" : ` With ${ab.planned} pairs, this ` +
-        `place shows differences from ${short(+(100 * (margin + r.value))
-            .toPrecision(2))} % on.`;
     const chart = new Chart({ id: "pairs-chart", unit: "%", height: 220,
         title: `Difference of ${ab.figure} in each pair`, points: true,
         loose: true,
@@ -394,7 +423,7 @@ function pairsSection(main, ab) {
             c.restore();
         },
         note: "The margin is shaded. The differences between runs of the same " +
-            "side are chance." + resolution +
+            "side are chance." +
             orderEffect(ab.order, "The second run of a pair differs from the " +
                 "first") +
             orderEffect(ab.carry, `Runs after one of ${ab.b} differ from ` +

@@ -4,16 +4,19 @@
 // newest result, and a chart of each figure with its changes. The document:
 // docs/history.schema.json.
 
+// As of SB_CHANGES_SIDE_MIN results on each side of a change.
+const HISTORY_FEW = 6;
 const HISTORY_VERDICTS = { better: VERDICTS.better, worse: VERDICTS.worse,
     "as before": VERDICTS.same, undecided: VERDICTS.none,
     "not enough history": VERDICTS.none };
 
-const pointName = p => p.label || p.started || MISSING;
+const timeText = t => t.replace("T", " ").slice(0, 19);
 
 // "c30, 2026-11-02 06:00"
 function pointText(p) {
-    const time = (p.started || "").replace("T", " ").slice(0, 16);
-    return p.label && time ? `${p.label}, ${time}` : pointName(p);
+    const time = timeText(p.started || "");
+    return p.label && time ? `${p.label}, ${time.slice(0, 16)}`
+        : p.label || time || MISSING;
 }
 
 // A difference: a share of the level, or in the unit of the figure.
@@ -86,11 +89,18 @@ function paintHistory(u, f, s) {
 
 function historyChart(f, s, id) {
     const points = s.points, n = points.length;
+    const days = new Set(points.map(p => (p.started || "").slice(0, 10)));
+    const axisName = p => p.label ? p.label.slice(0, 10)
+        : timeText(p.started || MISSING).slice(...days.size > 1 ? [0, 10] : [11]);
+    // The axis spans at least a tenth of the level, so that chance looks small.
+    const room = (min, max) => f.relative
+        ? Math.max(0, 0.1 * Math.abs(min + max) / 2 - (max - min)) / 2 : 0;
     const text = f.changes.map(c => `${changeText(f, c.difference.value)} since ${
         c.since}, ${c.word}`);
     return new Chart({ id, title: f.figure, unit: f.unit,
         height: 220, points: n <= 60, keyed: false,
-        scale: { range: (u, min, max) => margins([min, max], false, 0.08) },
+        scale: { range: (u, min, max) => margins([min - room(min, max),
+            max + room(min, max)], false, 0.08) },
         series: [{ label: f.figure, look: 0,
             x: Float64Array.from(points, (p, i) => i),
             y: Float64Array.from(f.values, v => v ?? NaN) }],
@@ -104,7 +114,7 @@ function historyChart(f, s, id) {
                     return out;
                 },
                 values: (u, list) => list.map(i => points[i]
-                    ? pointName(points[i]).slice(0, 10) : "") } },
+                    ? axisName(points[i]) : "") } },
         paint: u => paintHistory(u, f, s),
         summary: () => `${plural(n, "result")}. ${text.length
             ? text.join(". ") : "No change was found"}. The newest one is ${
@@ -138,7 +148,9 @@ function historyChanges(s) {
         { text: "since" }, { text: "" }, { text: "change", n: true },
         { text: "interval", n: true }, { text: "before", n: true },
         { text: "after", n: true }, { text: "what else differs", t: true }],
-    rows, 50) : h("p", null, "No change was found.");
+    rows, 50) : h("p", null, s.points.length < HISTORY_FEW
+        ? `Too few results: changes are looked for in ${HISTORY_FEW} or more.`
+        : "No change was found.");
 }
 
 function historySeries(main, s, i) {
@@ -155,12 +167,12 @@ function historySeries(main, s, i) {
 function historySections(top, main, d) {
     const v = HISTORY_VERDICTS[d.verdict];
     const newest = d.series.filter(s => s.newest);
-    const title = `${d.newest || MISSING}: ${d.verdict}`;
+    const title = `${/^\d{4}-\d\d-\d\dT/.test(d.newest || "")
+        ? timeText(d.newest) : d.newest || MISSING}: ${d.verdict}`;
     top.replaceChildren(
         h("h1", { id: "verdict", class: v.name, "data-verdict": d.verdict },
             `${v.sign} ${title}`),
-        ...newest.map(s => h("p", null, newest.length > 1
-            ? h("b", null, `${s.name}: `) : null, s.sentence)),
+        ...newest.map(s => h("p", null, h("b", null, `${s.name}: `), s.sentence)),
         ...(d.reason ? [h("p", null, d.reason)] : []),
         h("p", { class: "facts" }, `${plural(d.runs, "run")} in ${
             plural(d.files, "file")}; ${plural(d.series.length,
@@ -170,7 +182,7 @@ function historySections(top, main, d) {
         ...d.notes.map(n => h("p", { class: "note" }, n)));
     document.title = `${title} \u2013 sysbench history`;
     d.series.forEach((s, i) => historySeries(main, s, i));
-    main.append(h("p", { class: "note" }, "A point is a result. Lines are the " +
+    main.append(h("p", { class: "note" }, "A point is a result. Thick lines are the " +
         "levels between changes; \u25b2 and \u25bc are changes for the better " +
         "and for the worse. The large sign is the newest result."));
 }

@@ -8,7 +8,7 @@
 
 const root = document.documentElement;
 // refresh: functions that update tables when rows were added (live view).
-const page = { runs: [], current: 0, chosen: [], refresh: [],
+const page = { runs: [], current: null, chosen: [], refresh: [],
     comparison: null };
 
 // The documents of both sides, of which some runs may not belong to the side.
@@ -68,7 +68,7 @@ function navigation(main) {
         theme.textContent = themeText();
     } }, themeText());
     main.prepend(h("nav", { "aria-label": "Parts of the page" },
-        h("ul", null, list, h("li", { class: "theme" }, theme))));
+        h("ul", null, list), theme));
 }
 
 // Marks an element with the class "cut" while there is more of it to the right.
@@ -232,7 +232,8 @@ function show(documents) {
             Math.round(performance.now());
         return;
     }
-    page.current = Math.min(page.current, page.runs.length - 1);
+    page.current = Math.min(page.current ?? (page.comparison ? 0
+        : firstInDetail(page.runs)), page.runs.length - 1);
     if (!page.chosen.length)
         page.chosen = firstChosen(page.runs);
     build();

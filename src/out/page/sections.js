@@ -226,7 +226,8 @@ function tiles(run) {
         answerTiles(run),
         searchTile(run),
         tile("throughput", [num(run.mean), " ", h("small", null, "events/s")],
-            run.mean, [`${whole(n)} events`, now(run.throughput, num),
+            run.mean, [`${whole(n)} events`, (run.doc.stages || []).length > 1
+                ? "the mean of all stages" : "", now(run.throughput, num),
                 target && live ? `target ${num(target.at(-1))}` : ""]
                 .filter(Boolean).join("; ")),
         run.doc.open_loop && live ? tile("queue length", whole(queue.at(-1)),
@@ -234,11 +235,13 @@ function tiles(run) {
         p, tile("max", l.count ? ms(l.max / 1e6) : MISSING,
             l.count ? l.max / 1e6 : NaN),
         tile("errors", whole(errors), errors, n + failed
-            ? `${percent(failed / (n + failed))} of events failed` : null),
+            ? failed ? `${percent(failed / (n + failed))} of events failed`
+            : "no event failed" : null),
         limits.length ? tile("limits", bad
             ? [h("span", { class: "bad" }, `${bad} not kept`)]
-            : [h("span", { class: "good" }, "all kept")], bad,
-        `of ${limits.length}`) : null);
+            : [h("span", { class: "good" }, limits.length > 1 ? "all kept"
+                : "kept")], bad, limits.length > 1 ? `of ${limits.length}`
+            : limits[0].limit) : null);
 }
 
 // The answer of a search for the rate.
@@ -256,15 +259,18 @@ function isDoubted(check) {
     return check.state === "doubtful" || check.state === "bad";
 }
 
-// The checks of the run's figures; those of a run without doubts are closed.
+// The checks of the run's figures: doubts with what to do, and all in a table that
+// is closed.
 function validitySection(main, run) {
     const { known, checks } = run.doc.validity || {};
     if (!checks || !checks.length)
         return;
-    const doubted = checks.filter(isDoubted).length;
-    section(main, "validity", "Validity", h("details", { open: doubted > 0 },
-        h("summary", null, `${plural(known, "check")} known, ${doubted
-            ? `${doubted} doubtful or bad` : "none doubtful"}`),
+    const doubted = checks.filter(isDoubted);
+    section(main, "validity", "Validity", ...doubted.map(c => h("p", { class: "end" },
+        h("b", null, `${c.name}: ${c.state}`), `. ${c.meaning}.${c.advice
+            ? ` What to do: ${c.advice}.` : ""}`)), h("details", null,
+        h("summary", null, `${plural(known, "check")} known, ${doubted.length
+            ? `${doubted.length} doubtful or bad` : "none doubtful"}`),
         table("Whether the figures of the run may be believed",
             [{ text: "check" }, { text: "state" }, { text: "meaning", t: true },
                 { text: "what to do", t: true }],
@@ -680,8 +686,10 @@ function stabilitySection(main, run) {
                 value(s.dip, s.dips
                     ? `${clock(s.dip)} from ${clock(s.dipAt, long)}` : "none")];
         });
-        place.replaceChildren(table(`Intervals from ${
-            clock(stretch.from, long)} to ${clock(stretch.to, long)}`,
+        const what = `Intervals from ${clock(stretch.from, long)} to ${
+            clock(stretch.to, long)}`;
+        place.replaceChildren(rows.every(row => row.length < 4)
+            ? h("p", null, `${what}: too few intervals.`) : table(what,
         [{ text: "figure" }, { text: "intervals", n: true },
             { text: "median", n: true }, { text: "lower quartile", n: true },
             { text: "upper quartile", n: true },

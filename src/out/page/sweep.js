@@ -258,6 +258,31 @@ function workersSentence(runs, names) {
         "client delay.";
 }
 
+// The run whose details a page shows first: at the knee of the first group, otherwise
+// the first one.
+function firstInDetail(runs) {
+    const name = runs.every(r => r.doc.swept && r.sweep) && testsOf(runs).length === 1
+        ? sweepAxis(runs, sweptNames(runs)) : undefined;
+    if (!name)
+        return 0;
+    const group = sweepGroups(runs, name, sweptNames(runs))[0];
+    const { knee, peak } = sweepFound(group);
+    const run = (knee || peak) && (group.points.get((knee || peak).value) || [])
+        .find(r => r.completed);
+    return Math.max(runs.indexOf(run), 0);
+}
+
+// What the checks of the runs say, if they doubt the figures of some.
+function doubtsSentence(runs) {
+    const checks = runs.map(r => ((r.doc.validity || {}).checks || [])
+        .filter(isDoubted));
+    const names = [...new Set(checks.flat().map(c => c.name))];
+    const n = checks.filter(list => list.length).length;
+    return n ? `The figures of ${n} of ${runs.length} runs are doubtful or bad: ${
+        names.map(x => `${x} in ${checks.filter(list => list.some(c =>
+            c.name === x)).length}`).join(", ")}.` : "";
+}
+
 // The main figures of a sweep. Other runs that are shown together have none.
 function sweepTiles(runs) {
     if (!runs.every(r => r.doc.swept && r.sweep) || testsOf(runs).length > 1)
@@ -272,18 +297,18 @@ function sweepTiles(runs) {
         const n = runs.filter(test).length;
         return n ? ` Runs ${what}: ${n} of ${runs.length}.` : "";
     };
-    const { others } = runs[0].sweep;
+    const { others } = runs[0].sweep, doubts = doubtsSentence(runs);
     const percent = share => `${short(Number((100 * share).toPrecision(2)))} %`;
     const text = names.map(n => `${n}=${[...new Set(runs.map(r =>
         optionOf(r, n)))].join(",")}`).join("; ");
     return [h("p", { class: "facts" }, `Swept: ${text}.${
         count(hasEndedBadly, "that ended early or missed a limit")}${
-        count(r => isDoubted(r.doc.validity || {}), "whose figures are doubtful")}${
         others
         ? ` Other processes, with a server on this machine, used ${
             percent(others.mean)} of its processor time (${
             percent(others.low)} to ${percent(others.high)} per run).` : ""}${
         workersSentence(runs, names)}`),
+    doubts ? h("p", { class: "end" }, doubts) : null,
     list.length ? h("dl", { class: "tiles", "aria-label":
         "Main figures of the sweep" }, list) : null];
 }
@@ -314,6 +339,7 @@ function paintFound(u, series, scale, main) {
     const taken = [];
     c.save();
     c.font = `${10 * k}px system-ui`;
+    c.textAlign = "left";
     c.textBaseline = "top";
     c.lineWidth = k;
     for (const s of series) {
@@ -399,7 +425,7 @@ function pointsTable(runs, groups, name, names, scale) {
         { text: "events/s", n: true }, { text: "\u00b1", n: true },
         { text: "p50", n: true }, { text: "p95", n: true },
         { text: "\u00b1", n: true }, { text: "p99", n: true },
-        { text: "errors", n: true }], rows, 50);
+        { text: "errors of all", n: true }], rows, 50);
 }
 
 // more: {suffix of the ids, of: behind the titles}.
