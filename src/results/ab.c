@@ -359,18 +359,30 @@ void sb_ab_print_pair(const struct sb_ab *ab, bool same, FILE *out)
     fprintf(out, "\n");
 }
 
+// Two significant digits without an exponent: "110".
+static const char *rough(char *out, size_t size, double share)
+{
+    snprintf(out, size, "%.1e", 100 * share);
+    double rounded = strtod(out, NULL);
+
+    snprintf(out, size, rounded < 100 ? "%.2g" : "%.0f", rounded);
+    return out;
+}
+
 void sb_ab_print_resolution(const struct sb_ab *ab, FILE *out)
 {
     const struct sb_pairs_resolution *r = &ab->resolution;
+    char value[32], low[32], high[32];
 
     if (!isfinite(r->value))
         return;
     fprintf(out,
-        "With %u pairs, this place shows differences from %.2g %% on (%.2g %% ",
-        ab->o.planned, 100 * (ab->o.margin + r->value),
-        100 * (ab->o.margin + r->low));
+        "With %u pairs, this place shows differences from %s %% on (%s %% ",
+        ab->o.planned, rough(value, sizeof(value), ab->o.margin + r->value),
+        rough(low, sizeof(low), ab->o.margin + r->low));
     if (isfinite(r->high))
-        fprintf(out, "to %.2g %%)", 100 * (ab->o.margin + r->high));
+        fprintf(out, "to %s %%)",
+            rough(high, sizeof(high), ab->o.margin + r->high));
     else
         fprintf(out, "or more)");
     if (r->value > ab->o.margin)
