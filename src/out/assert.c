@@ -426,6 +426,38 @@ static int take_name(
     return l->name ? 0 : SB_ENOMEM;
 }
 
+// Whether one name is the plural of the other: "select", "selects".
+static bool is_plural(const char *a, const char *b)
+{
+    size_t n = strlen(a), k = strlen(b), least = n < k ? n : k;
+
+    return n + k == 2 * least + 1 && strncmp(a, b, least) == 0 &&
+           (n > k ? a : b)[least] == 's';
+}
+
+// Fails for a name that differs from that of the stage l->near by one edit: it
+// is most likely misspelled. Similar names of operations are more likely than
+// stages with such names, above all those in the plural.
+static int misspelled_stage(
+    struct parser *p, const struct sb_limit *l, const char *name)
+{
+    char what[320];
+    struct sb_near near;
+
+    sb_near_init(&near, l->name);
+    if (near.max_edits > 1)
+        near.max_edits = 1;
+    sb_near_try(&near, l->near);
+    if (p->search || !near.best || is_plural(l->name, l->near))
+        return 0;
+    p->at = name;
+    snprintf(what, sizeof(what),
+        "no stage is called '%.64s' (did you mean %.64s?); if an operation is, "
+        "write \"%.64s\"",
+        l->name, l->near, l->name);
+    return syntax_error(p, what);
+}
+
 // Fails if no operation or workload of the run can have the name of the limit,
 // or if it does not have the figure. name: where it is in the text; the parser
 // is at the figure.
@@ -444,8 +476,10 @@ static int check_op(struct parser *p, struct sb_limit *l, const char *name)
 
     if (near && !l->stage)
         snprintf(l->near, sizeof(l->near), "%s", near);
-    if (names->nparts == 0 || is_of_mix(names, l->name))
+    if (is_of_mix(names, l->name))
         return 0;
+    if (names->nparts == 0)
+        return *name == '"' || !*l->near ? 0 : misspelled_stage(p, l, name);
     p->at = name;
     snprintf(what, sizeof(what),
         "no workload%s is called '%.64s', and operations of a mix are called "

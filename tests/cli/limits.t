@@ -78,15 +78,18 @@ Operations by name, by kind, and with a similar name.
   limit not kept: point_select.p99<1: no value (no operation has this name (did you mean point_selects?))
   [3]
 
-During the run, a name that is similar to that of an operation or a stage is a warning.
+During the run, a name that is similar to that of an operation is a warning, or to that of a
+stage if it is quoted or a plural.
 
   $ sysbench oltp_read_write --db-driver=null --threads=1 --stages='soak: for 600s' \
   >     --report-interval=0.1 --report=none --verbosity=2 run \
-  >     --assert='point_select.p99<1,soka.p99<1,nothing.p99<1,read.p99<9,events<1 abort' 2>&1 |
-  >     grep -e WARNING -e soka
+  >     --assert='point_select.p99<1,"soka".p99<1,soaks.p99<1,nothing.p99<1,read.p99<9,events<1 abort' 2>&1 |
+  >     grep -e WARNING -e soa
   WARNING: --assert: point_select.p99<1: there is no operation 'point_select' so far (did you mean point_selects?)
-  WARNING: --assert: soka.p99<1: there is no operation 'soka' so far (did you mean soak?)
-  limit not kept: soka.p99<1: no value (no operation has this name (did you mean soak?))
+  WARNING: --assert: "soka".p99<1: there is no operation 'soka' so far (did you mean soak?)
+  WARNING: --assert: soaks.p99<1: there is no operation 'soaks' so far (did you mean soak?)
+  limit not kept: "soka".p99<1: no value (no operation has this name (did you mean soak?))
+  limit not kept: soaks.p99<1: no value (no operation has this name (did you mean soak?))
 
 Checkpoints do not reset what is compared.
 
@@ -134,6 +137,9 @@ Names that cannot exist are errors before the load starts, but not for other com
 
   $ staged --assert='soka.failed<1%' >/dev/null
   --assert: 'soka.failed<1%', character 6: 'failed' is not measured for operations, and no stage or workload is called 'soka' (did you mean soak?)
+  [1]
+  $ staged --assert='p99<1s, sok.p99<1ms' >/dev/null
+  --assert: 'sok.p99<1ms', character 9: no stage is called 'sok' (did you mean soak?); if an operation is, write "sok"
   [1]
   $ run --assert='beside.p99<2x' >/dev/null
   --assert: 'beside.p99<2x', character 1: figures beside a command require --beside

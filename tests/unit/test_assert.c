@@ -318,6 +318,11 @@ static void check_stage(
 
 static void stages_and_workloads_have_names(void)
 {
+    static const struct sb_assert_names staged = { .stage = stages,
+        .nstages = 4 };
+    static const char *const fine[] = { "\"sok\".p99<1", "soaks.p99<1",
+        "sick.p99<1", "reads.avg<1", "write.p99<1", "soak.sok.p99<1" };
+
     check_stage("soak.p99.9<10ms", 2, SB_ASSERT_EVENTS, "");
     check_stage("soaking.failed<1%", 5, SB_ASSERT_EVENTS, "");
     check_stage("soak.lag.max<1", 2, SB_ASSERT_LAG, "");
@@ -340,6 +345,16 @@ static void stages_and_workloads_have_names(void)
         "--assert: 'soka.p99<1', character 7: no workload or stage is called "
         "'soka', and operations of a mix are called WORKLOAD/NAME (did you "
         "mean soak?)");
+    // Without a mix, an operation may have any name.
+    check_error_of("sok.p99<1", &staged,
+        "--assert: 'sok.p99<1', character 1: no stage is called 'sok' (did you "
+        "mean soak?); if an operation is, write \"sok\"");
+    for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++) {
+        struct sb_asserts a = parsed_of(fine[i], &staged);
+
+        CHECK_INT(a.n, 1);
+        sb_asserts_done(&a);
+    }
     check_error_of("report.queue<1", &names,
         "--assert: 'report.queue<1', character 8: 'queue' is not measured for "
         "workloads of a mix, only for all events and stages");
