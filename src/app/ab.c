@@ -2,10 +2,22 @@
 //
 // sysbench ab TEST --a=... --b=... run: what the sides of an experiment are.
 // Its course is that of a sweep (sweep.c), its answer is in results/ab.c.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // environ
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "app/app.h"
+
+#define VERSION_SIZE 64
 
 static int read_sides(
     struct sb_app *a, struct sb_app_ab *ab, struct sb_err *err)
@@ -29,20 +41,135 @@ static int read_sides(
             "ab: which workload? For example: "
             "sysbench ab oltp_read_write ... run");
     if (rc == 0 && side[0].n + side[1].n == 0 && !side[0].test &&
-        !*o->switch_to)
+        !side[0].program && !side[1].program && !*o->switch_to)
         rc = sb_err_set(err, SB_EUSAGE,
             "ab: both sides are the same: give one of them options "
             "(--b='new: --pgsql-host=db2'), or use --switch");
     return rc;
 }
 
+// Programs --------------------------------------------------------------------
+
+// Starts `file --version`. *from: its output.
+static int start_version(const char *file, int *from, pid_t *pid)
+{
+    char *const argv[] = { (char *)file, (char *)"--version", NULL };
+    posix_spawn_file_actions_t files;
+    int ends[2] = { -1, -1 };
+
+    *from = -1;
+    if (pipe2(ends, O_CLOEXEC))
+        return errno;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(
+        &files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+    int no = posix_spawnp(pid, file, &files, NULL, argv, environ);
+
+    posix_spawn_file_actions_destroy(&files);
+    close(ends[1]);
+    if (no)
+        close(ends[0]);
+    *from = ends[0];
+    return no;
+}
+
+// How long a program may take to say its version, ms.
+#define VERSION_MS 30000
+
+// Reads the first line, and waits for the end of the process. False: it takes
+// too long.
+static bool read_version(int from, pid_t pid, char *out)
+{
+    struct pollfd p = { .fd = from, .events = POLLIN };
+    size_t len = 0;
+    ssize_t n = 1;
+
+    while (n > 0 && len < VERSION_SIZE - 1 && poll(&p, 1, VERSION_MS) > 0) {
+        n = read(from, out + len, VERSION_SIZE - 1 - len);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    out[len] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    close(from);
+    if (n > 0)
+        kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    return n <= 0 || len > 0;
+}
+
+// Asks the program of a side for its version. 0 or SB_EUSAGE.
+static int ask_version(
+    const char *option, const char *file, char *version, struct sb_err *err)
+{
+    int from;
+    pid_t pid = 0;
+    int no = start_version(file, &from, &pid);
+
+    if (no)
+        return sb_err_set(err, SB_EUSAGE, "%s: cannot execute %s: %s", option,
+            file, strerror(no));
+    if (!read_version(from, pid, version))
+        return sb_err_set(err, SB_EUSAGE,
+            "%s: %s --version did not end within %d s", option, file,
+            VERSION_MS / 1000);
+    if (strncmp(version, "sysbench ", 9) != 0)
+        return sb_err_set(err, SB_EUSAGE,
+            "%s: %s is not sysbench: with --version, it prints something else",
+            option, file);
+    if (strtol(version + 9, NULL, 10) < 2)
+        return sb_err_set(err, SB_EUSAGE,
+            "%s: %s is %s, which writes no result files: at least sysbench 2.0 "
+            "is required",
+            option, file, version);
+    return 0;
+}
+
+// Writes the name of the program and its version, and shows them with the
+// words.
+static int name_build(
+    struct sb_ab_side *side, const char *version, struct sb_err *err)
+{
+    struct sb_buf build = { 0 }, shown = { 0 };
+    char self[4096] = "";
+
+    if (!side->program &&
+        readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+        return sb_err_set(
+            err, SB_ESYS, "cannot find the program: %s", strerror(errno));
+    sb_buf_addf(
+        &build, "%s (%s)", side->program ? side->program : self, version);
+    sb_buf_addf(&shown, "%s%s%s", build.data ? build.data : "",
+        *side->shown ? " " : "", side->shown);
+    side->build = build.data;
+    if (build.failed || shown.failed) {
+        sb_buf_done(&shown);
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    }
+    free(side->shown);
+    side->shown = shown.data;
+    return 0;
+}
+
 int sb_app_ab_init(struct sb_app *a, struct sb_app_ab *ab, struct sb_err *err)
 {
+    struct sb_ab_side *side = ab->side;
     int rc = read_sides(a, ab, err);
+    // The process of a check gets its words from the experiment.
+    bool named = (side[0].program || side[1].program) &&
+                 a->setup.role != SB_SETUP_OF_CHECK;
 
-    for (int i = 0; rc == 0 && i < 2; i++)
-        rc = sb_app_setup_add(a, ab->side[i].test, ab->side[i].word,
-            ab->side[i].n, &ab->given[i], err);
+    for (int i = 0; rc == 0 && i < 2; i++) {
+        char version[VERSION_SIZE];
+
+        snprintf(version, sizeof(version), "%s", sb_app_version());
+        if (named && side[i].program)
+            rc = ask_version(i ? "--b" : "--a", side[i].program, version, err);
+        if (rc == 0 && named)
+            rc = name_build(&side[i], version, err);
+        if (rc == 0)
+            rc = sb_app_setup_add(a, &side[i], version, &ab->given[i], err);
+    }
     return rc;
 }
 

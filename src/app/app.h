@@ -70,6 +70,7 @@ struct sb_app_setup {
     struct sb_fact value[SB_SWEEP_OPTIONS_MAX], shown[SB_SWEEP_OPTIONS_MAX];
     unsigned nvalues, nshown;
     const struct sb_buf *given; // the user's settings; NULL: a->settings
+    const char *program;        // that the process executes; NULL: this one
     unsigned round;             // from 1; 0: not part of a sweep
     unsigned place, places;     // the run is number `place` of `places`
     unsigned following;         // number of runs to be measured after it
@@ -262,10 +263,11 @@ int sb_app_setup_given(
 // are not options. SB_ENOMEM.
 int sb_app_setup_replace(
     struct sb_app *a, char *const *argv, size_t argc, struct sb_err *err);
-// Writes what sb_app_setup_keep() has kept to *b, with n more arguments, and
-// with this test behind the word `ab`, unless it is NULL. SB_ENOMEM.
-int sb_app_setup_add(const struct sb_app *a, char *test, char *const *word,
-    size_t n, struct sb_buf *b, struct sb_err *err);
+// Writes what sb_app_setup_keep() has kept to *b, for a side of sysbench ab:
+// for the version of its program, with its words, and with its test behind the
+// word `ab`. SB_ENOMEM.
+int sb_app_setup_add(const struct sb_app *a, const struct sb_ab_side *side,
+    const char *version, struct sb_buf *b, struct sb_err *err);
 // Returns a file in memory, which no list of processes shows, for the standard
 // input of another process; -1: SB_ESYS.
 int sb_app_setup_file(const struct sb_buf *b, struct sb_err *err);
@@ -277,7 +279,9 @@ void sb_app_setup_put(
 // SB_ENOMEM.
 int sb_app_setup_take(struct sb_app *a, struct sb_wire *w, struct sb_err *err);
 // The first argument of a process that gets its setup on standard input. The
-// other arguments only identify the process in the list of processes.
+// other arguments only identify the process in the list of processes. Other
+// builds read the setup, too (sysbench ab): it may only get new members at its
+// end, which may be missing; with another change, this name changes.
 #define SB_SETUP_FROM_STDIN "--setup-from-stdin"
 bool sb_app_setup_awaited(const struct sb_app *a);
 // Reads the setup from standard input. Errors as above, and SB_ESYS.

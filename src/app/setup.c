@@ -89,19 +89,19 @@ int sb_app_setup_replace(
 }
 
 // From a->settings, because secrets in a->argv are not readable any more.
-int sb_app_setup_add(const struct sb_app *a, char *test, char *const *word,
-    size_t n, struct sb_buf *b, struct sb_err *err)
+int sb_app_setup_add(const struct sb_app *a, const struct sb_ab_side *side,
+    const char *version, struct sb_buf *b, struct sb_err *err)
 {
     struct sb_wire w = sb_wire_of(a->settings.data, a->settings.len);
-    char version[64];
+    const char *test = side->test;
+    size_t len;
 
     sb_buf_init(b, 0);
-    sb_wire_get_text(&w, version, sizeof(version));
+    sb_wire_get_bytes(&w, &len); // the version of this program
     sb_wire_put_text(b, version);
     uint64_t argc = sb_wire_get(&w);
-    sb_wire_put(b, argc + n + (test != NULL));
+    sb_wire_put(b, argc + side->n + (test != NULL));
     for (uint64_t i = 0; i < argc; i++) {
-        size_t len;
         const char *text = sb_wire_get_bytes(&w, &len);
 
         sb_wire_put_bytes(b, text, len);
@@ -110,8 +110,8 @@ int sb_app_setup_add(const struct sb_app *a, char *test, char *const *word,
             test = NULL;
         }
     }
-    for (size_t i = 0; i < n; i++)
-        sb_wire_put_text(b, word[i]);
+    for (size_t i = 0; i < side->n; i++)
+        sb_wire_put_text(b, side->word[i]);
     // The variables.
     sb_buf_add(b, w.at, (size_t)(w.end - w.at));
     return b->failed ? sb_err_set(err, SB_ENOMEM, "out of memory") : 0;

@@ -44,7 +44,7 @@ struct children {
 
 // A process to start.
 struct child {
-    const char *path;
+    const char *path; // without a slash: a program of $PATH
     char *const *argv;
     int input;   // its standard input
     int keep[2]; // descriptors that it inherits; -1: none
@@ -152,7 +152,7 @@ static void become_child(
         if (child->keep[i] >= 0)
             fcntl(child->keep[i], F_SETFD, 0);
     }
-    execv(child->path, child->argv);
+    execvp(child->path, child->argv);
     dprintf(STDERR_FILENO, "FATAL: cannot execute %s: %s\n", child->path,
         strerror(errno));
     _exit(127);
@@ -427,6 +427,12 @@ static int check_side(const struct sb_app *a, struct sb_err *err)
             view.table != &sb_ab_opt_table)
             return sb_err_set(err, SB_EUSAGE,
                 "ab: the test has an option --%s of its own", o->name);
+    for (int i = 0; i < 2; i++)
+        if (a->sweep->ab->side[i].program &&
+            sb_opts_find(a->opts, "program", &view))
+            return sb_err_set(err, SB_EUSAGE,
+                "ab: the test has an option --program of its own, so the sides "
+                "cannot name their programs");
     return 0;
 }
 
@@ -818,11 +824,13 @@ static unsigned following(const struct sb_app_sweep *s, unsigned place)
     return n;
 }
 
+// child->path: the program; NULL: this one.
 static int start(
     struct sb_app *a, struct child *child, int *status, struct sb_err *err)
 {
     const struct sb_app_sweep *s = a->sweep;
     const char *launcher = child->started ? a->sweep_opts.launch : "";
+    const char *program = child->path;
     char self[4096], mpi[64];
     struct sb_buf shell = { 0 };
     ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -833,7 +841,7 @@ static int start(
         return sb_err_set(
             err, SB_ESYS, "cannot find the program: %s", strerror(errno));
     self[len] = '\0';
-    child->path = *launcher ? "/bin/sh" : "/proc/self/exe";
+    child->path = *launcher ? "/bin/sh" : program ? program : "/proc/self/exe";
     if (*launcher) {
         // The shell splits the words of --launch, which may name many hosts.
         if (sb_buf_addf(&shell, "exec %s \"$@\"", launcher))
@@ -843,7 +851,7 @@ static int start(
         argv[n++] = shell.data;
         argv[n++] = (char *)"sh";
     }
-    argv[n++] = *launcher ? self : a->argv[0];
+    argv[n++] = program ? (char *)program : *launcher ? self : a->argv[0];
     argv[n++] = (char *)SB_SETUP_FROM_STDIN;
     // Read before the setup is there.
     snprintf(mpi, sizeof(mpi), "--mpi=%s", sb_app_job_setting(a));
@@ -897,7 +905,8 @@ static int execute_setup(struct sb_app *a, struct sb_app_setup *setup,
     struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
-    struct child child = { .keep = { s->state.lock, setup->notices },
+    struct child child = { .path = setup->program,
+        .keep = { s->state.lock, setup->notices },
         .quiet = quiet,
         .started = started,
         .limit = started ? a->sweep_opts.launch_timeout : 0 };
@@ -919,6 +928,13 @@ static int execute_setup(struct sb_app *a, struct sb_app_setup *setup,
         close(child.input);
     sb_buf_done(&b);
     return rc;
+}
+
+static void use_side(
+    const struct sb_app_ab *ab, unsigned side, struct sb_app_setup *setup)
+{
+    setup->given = &ab->given[side];
+    setup->program = ab->side[side].program;
 }
 
 // Executes a command in a process of its own, with the options of a run.
@@ -945,7 +961,7 @@ static int execute(struct sb_app *a, unsigned run, const char *command,
     setup.nvalues = sb_sweep_raw_values(p, run, setup.value);
     sb_sweep_values(p, run, setup.shown);
     if (s->ab)
-        setup.given = &s->ab->given[sb_sweep_side(p, run)];
+        use_side(s->ab, sb_sweep_side(p, run), &setup);
     memcpy(setup.kept, s->names.kept, sizeof(setup.kept));
     if (*a->sweep_opts.launch)
         sb_sweep_state_started(&s->state, started, sizeof(started));
@@ -1490,8 +1506,13 @@ static enum sb_sweep_role check(struct sb_app *a, int *status)
     // Each side has options of its own.
     for (int i = 0; rc == 0 && *status == 0 && i < (s->ab ? 2 : 1); i++) {
         if (s->ab && s->plan_rc == 0)
-            setup.given = &s->ab->given[i];
+            use_side(s->ab, (unsigned)i, &setup);
         rc = execute_setup(a, &setup, true, NULL, status, &owned, &err);
+        if (rc == 0 && *status && setup.program && !children_seen(&s->children))
+            sb_log(SB_LOG_USAGE,
+                "%s: its program, %s, failed when it checked the options, exit "
+                "status %d",
+                s->ab->side[i].name, s->ab->side[i].build, *status);
     }
     if (rc)
         return end_with(status, failure(&err));

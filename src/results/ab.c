@@ -21,7 +21,8 @@ static const struct sb_opt ab_options[] = {
         .def = "",
         .flags = SB_OPT_YIELDS | SB_OPT_SECRET,
         .help = "of sysbench ab, the first side: its name, and the options "
-                "that only its runs have ('old: --pgsql-host=db1')" },
+                "that only its runs have ('old: --pgsql-host=db1'); "
+                "--program=FILE is another build of sysbench" },
     { .name = "b",
         .type = SB_OPT_STRING,
         .offset = AT(b),
@@ -82,6 +83,9 @@ const struct sb_opt_table sb_ab_opt_table = {
 };
 
 // Sides -----------------------------------------------------------------------
+
+// The only option that is one of a side, and not of its runs.
+#define PROGRAM "--program="
 
 static int add_word(struct sb_ab_side *s, const char *word)
 {
@@ -169,6 +173,17 @@ static bool is_common(const char *word)
     return strncmp(word + 2, "sweep", 5) == 0;
 }
 
+static int take_program(struct sb_ab_side *s, const char *option,
+    const char *file, struct sb_err *err)
+{
+    if (!*file)
+        return sb_err_set(
+            err, SB_EUSAGE, "%s: --program= requires a file", option);
+    free(s->program);
+    s->program = strdup(file);
+    return s->program ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
 static int read_words(struct sb_ab_side *s, const char *option, char *rest,
     struct sb_opts *opts, struct sb_err *err)
 {
@@ -191,6 +206,8 @@ static int read_words(struct sb_ab_side *s, const char *option, char *rest,
                 "%s: '%.100s' is not an option: 'NAME: [SCRIPT] --OPTION=VALUE "
                 "...' is expected",
                 option, sb_opts_secret_name(word) ? "***" : word);
+        else if (strncmp(word, PROGRAM, strlen(PROGRAM)) == 0)
+            rc = take_program(s, option, word + strlen(PROGRAM), err);
         else if (is_common(word))
             rc = sb_err_set(err, SB_EUSAGE,
                 "%s: %.*s cannot differ between the sides", option,
@@ -237,6 +254,8 @@ void sb_ab_side_done(struct sb_ab_side *s)
     free(s->word);
     free(s->name);
     free(s->test);
+    free(s->program);
+    free(s->build);
     free(s->shown);
     *s = (struct sb_ab_side){ 0 };
 }
@@ -246,7 +265,7 @@ void sb_ab_side_done(struct sb_ab_side *s)
 int sb_ab_init(struct sb_ab *ab, const struct sb_ab_opts *o, unsigned planned,
     const struct sb_ab_side side[2])
 {
-    *ab = (struct sb_ab){ .name = { side[0].name, side[1].name },
+    *ab = (struct sb_ab){ .side = side,
         .o = { o->confidence / 100, o->margin / 100, planned },
         .most = (unsigned)o->pairs,
         .resolution = { NAN, NAN, NAN } };
@@ -343,8 +362,8 @@ void sb_ab_print_pair(const struct sb_ab *ab, bool same, FILE *out)
             number(b, sizeof(b), ab->last[1]), unit);
     else
         fprintf(out, "Pair %u of %u: %s %s, %s %s %s", ab->n, ab->most,
-            ab->name[0], number(a, sizeof(a), ab->last[0]), ab->name[1],
-            number(b, sizeof(b), ab->last[1]), unit);
+            ab->side[0].name, number(a, sizeof(a), ab->last[0]),
+            ab->side[1].name, number(b, sizeof(b), ab->last[1]), unit);
     fprintf(out, ", ");
     print_percent(out, ab->last[1] / ab->last[0] - 1);
     if (!same && isfinite(ab->answer.low)) {
@@ -430,7 +449,7 @@ void sb_ab_print_end(const struct sb_ab *ab, FILE *out)
     print_effect(&ab->answer.order,
         "The second run of a pair differs from the first", out);
     snprintf(what, sizeof(what), "Runs after one of %s differ from others",
-        ab->name[1]);
+        ab->side[1].name);
     print_effect(&ab->answer.carry, what, out);
 }
 
@@ -462,13 +481,13 @@ json_t *sb_ab_json(const struct sb_ab *ab)
     const struct sb_pairs_answer *a = &ab->answer;
     const struct sb_pairs_resolution *r = &ab->resolution;
 
-    return json_pack(
+    json_t *o = json_pack(
         "{s:o,s:o,s:i,s:i,s:i,s:f,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:o,s:o,"
         "s:o},s:o,s:o}",
-        "a", sb_json_text(ab->name[0]), "b", sb_json_text(ab->name[1]),
-        "planned", (int)ab->o.planned, "pairs", (int)ab->n, "aa",
-        (int)ab->nsame, "margin", 100 * ab->o.margin, "figure",
-        ab->figure.name ? ab->figure.figure : "", "verdict",
+        "a", sb_json_text(ab->side[0].name), "b",
+        sb_json_text(ab->side[1].name), "planned", (int)ab->o.planned, "pairs",
+        (int)ab->n, "aa", (int)ab->nsame, "margin", 100 * ab->o.margin,
+        "figure", ab->figure.name ? ab->figure.figure : "", "verdict",
         verdicts[a->verdict], "difference", sb_json_number(a->difference),
         "low", sb_json_number(a->low), "high", sb_json_number(a->high),
         "deviation", sb_json_number(a->deviation), "order",
@@ -476,10 +495,26 @@ json_t *sb_ab_json(const struct sb_ab *ab)
         "value", sb_json_number(r->value), "low", sb_json_number(r->low),
         "high", sb_json_number(r->high), "differences",
         differences_json(ab, false), "same", differences_json(ab, true));
+    if (o && ab->side[0].build)
+        json_object_set_new(o, "programs",
+            json_pack("[o,o]", sb_json_text(ab->side[0].build),
+                sb_json_text(ab->side[1].build)));
+    return o;
+}
+
+int sb_ab_side_of(const json_t *ab, const json_t *run)
+{
+    const char *side = sb_result_member(json_object_get(run, "swept"), "side");
+
+    if (strcmp(side, SB_AB_SAME) == 0 ||
+        strcmp(side, sb_result_member(ab, "a")) == 0)
+        return 0;
+    return strcmp(side, sb_result_member(ab, "b")) == 0 ? 1 : -1;
 }
 
 void sb_ab_show(const json_t *ab, FILE *out)
 {
+    const json_t *programs = json_object_get(ab, "programs");
     const char *verdict = sb_result_member(ab, "verdict");
     const char *const word[] = { sb_result_member(ab, "figure"),
         sb_result_member(ab, "b"), sb_result_member(ab, "a") };
@@ -507,4 +542,13 @@ void sb_ab_show(const json_t *ab, FILE *out)
     else
         fprintf(out, "), inconclusive with the margin of %g %%\n",
             sb__json_number_of(ab, "margin"));
+    for (int i = 0; i < 2 && json_array_size(programs) == 2; i++) {
+        const char *text = json_string_value(
+            json_array_get(programs, (size_t)i));
+
+        sb__cmd_print_line(out, word[2 - i]);
+        fputs(": ", out);
+        sb__cmd_print_line(out, text ? text : "");
+        fputs("\n", out);
+    }
 }

@@ -33,19 +33,23 @@ struct sb_ab_side {
     char *test;  // a script of its own; NULL: that of both
     char **word; // n words of the command line, such as "--pgsql-host=db1"
     unsigned n;
-    char *shown; // the words, secrets masked
+    char *program; // that executes its runs; NULL: this one
+    char *build;   // "/opt/old/bin/sysbench (sysbench 2.0.0)", if a side names
+                   // its program; otherwise NULL. The caller sets it
+    char *shown;   // the words, secrets masked
 };
 
 // Reads a side, "NAME: SCRIPT --OPTION=VALUE ...", whose parts may all be
 // missing and whose words are split as a shell does it, with single and
-// double quotes. option: "--a"; name: of a side without one. SB_EUSAGE,
+// double quotes. --program=FILE is no word. option: "--a"; name: of a side
+// without one. SB_EUSAGE,
 // SB_ENOMEM. Call sb_ab_side_done() in either case.
 int sb_ab_side_read(struct sb_ab_side *s, const char *option, const char *text,
     const char *name, struct sb_opts *opts, struct sb_err *err);
 void sb_ab_side_done(struct sb_ab_side *s); // {0} allowed
 
 struct sb_ab {
-    const char *name[2]; // of the sides; the user's
+    const struct sb_ab_side *side; // both; the user's
     struct sb_pairs_opts o;
     unsigned most; // maximum number of pairs
     struct sb_sequential *levels;
@@ -92,6 +96,8 @@ int sb_compare_sides(const struct sb_ab *ab, const char *a, const char *b,
 
 // The member `ab` of documents; NULL if out of memory.
 json_t *sb_ab_json(const struct sb_ab *ab);
+// Returns which side (0 or 1) a run of such a document belongs to; -1: none.
+int sb_ab_side_of(const json_t *ab, const json_t *run);
 // Prints what that member of a file says, a line. It may contain anything.
 void sb_ab_show(const json_t *ab, FILE *out);
 

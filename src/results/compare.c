@@ -1381,7 +1381,7 @@ static void choose_names(struct comparison *c)
     json_t *d;
     size_t i;
 
-    if (c->ab && take_names(c, c->ab->name[0], c->ab->name[1]))
+    if (c->ab && take_names(c, c->ab->side[0].name, c->ab->side[1].name))
         return;
     if (c->o.name.count == 2 &&
         take_names(c, c->o.name.item[0], c->o.name.item[1]))
@@ -1463,23 +1463,48 @@ static int read_sides(struct comparison *c)
     return check_pairs(c);
 }
 
-static void add_side(struct sb_run_facts *f, const struct sb_side *s)
+// Adds the program of the side of sysbench ab that a run belongs to, if its
+// file names it.
+static void add_build(struct sb_run_facts *f, const struct sb_side *s,
+    const struct sb_result_run *run)
 {
+    for (unsigned i = 0; i < s->nfiles; i++) {
+        const struct sb_result_file *file = &s->file[i];
+        json_t *ab = json_object_get(file->json, "ab");
+        int side = ab ? sb_ab_side_of(ab, run->json) : -1;
+
+        if (side >= 0 && run >= file->run && run < file->run + file->nruns)
+            sb_run_facts_add_build(f,
+                json_array_get(json_object_get(ab, "programs"), (size_t)side));
+    }
+}
+
+// build: the program of the side of sysbench ab, or NULL.
+static void add_side(
+    struct sb_run_facts *f, const struct sb_side *s, const char *build)
+{
+    json_t *text = build ? sb_json_text(build) : NULL;
+
     sb_run_facts_init(f);
     for (unsigned i = 0; i < s->nfiles; i++)
         sb_run_facts_add_program(
             f, json_object_get(s->file[i].json, "program"));
-    for (unsigned i = 0; i < s->nruns; i++)
+    sb_run_facts_add_build(f, text);
+    json_decref(text);
+    for (unsigned i = 0; i < s->nruns; i++) {
+        add_build(f, s, s->run[i]);
         sb_run_facts_add(f, s->run[i]->json);
+    }
 }
 
-static json_t *differences(const struct sb_side *a, const struct sb_side *b)
+static json_t *differences(const struct comparison *c)
 {
+    const struct sb_side *a = &c->a, *b = &c->b;
     struct sb_run_facts fa, fb;
     json_t *list;
 
-    add_side(&fa, a);
-    add_side(&fb, b);
+    add_side(&fa, a, c->ab ? c->ab->side[0].build : NULL);
+    add_side(&fb, b, c->ab ? c->ab->side[1].build : NULL);
     list = sb_run_facts_compare(&fa, &fb);
     sb_run_facts_done(&fa);
     sb_run_facts_done(&fb);
@@ -1499,7 +1524,7 @@ static int perform_comparison(struct comparison *c)
         sb_log(SB_LOG_FATAL, "out of memory");
         return SB_CMD_FAILED;
     }
-    c->differences = differences(&c->a, &c->b);
+    c->differences = differences(c);
     if (!c->differences) {
         sb_log(SB_LOG_FATAL, "out of memory");
         return SB_CMD_FAILED;

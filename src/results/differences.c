@@ -221,6 +221,11 @@ void sb_run_facts_add_program(struct sb_run_facts *f, json_t *program)
     add_members(f, "program", program);
 }
 
+void sb_run_facts_add_build(struct sb_run_facts *f, json_t *build)
+{
+    add_fact(f, "program", "file", build);
+}
+
 static bool same_values(const json_t *a, const json_t *b)
 {
     json_t *one;

@@ -23,6 +23,9 @@ void sb_run_facts_done(struct sb_run_facts *f);
 // `program` and an object of `runs`.
 void sb_run_facts_add_program(struct sb_run_facts *f, json_t *program);
 void sb_run_facts_add(struct sb_run_facts *f, json_t *run);
+// The file and the version of the program, a text or NULL, where they are
+// known.
+void sb_run_facts_add_build(struct sb_run_facts *f, json_t *build);
 
 // Returns the facts in which a and b differ: a new list of {"kind", "name",
 // "a", "b"}, where a and b are lists of the different values, as text. NULL: no

@@ -737,6 +737,8 @@ int sb_sweep_plan_continue(struct sb_sweep_plan *p, const json_t *kept,
     const json_t *now, struct sb_err *err)
 {
     static const char *const parts[] = { "test", "sweep", "repeat", "sides" };
+    static const char *const shown[] = { "the test", "--sweep", "--repeat",
+        "--a or --b" };
     const json_t *a = json_object_get(kept, "settings");
     const json_t *b = json_object_get(now, "settings");
 
@@ -749,9 +751,7 @@ int sb_sweep_plan_continue(struct sb_sweep_plan *p, const json_t *kept,
             !json_equal(json_object_get(kept, parts[i]),
                 json_object_get(now, parts[i])))
             return sb_err_set(err, SB_EUSAGE,
-                "%s%s differs from that of the "
-                "interrupted sweep",
-                i ? "--" : "the ", parts[i]);
+                "%s differs from that of the interrupted sweep", shown[i]);
     const char *name = find_missing(a, b);
 
     if (!name)

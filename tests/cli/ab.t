@@ -140,6 +140,72 @@ Scripts of both sides.
   Workloads that differ: test slow.lua / fast.lua
   Verdict: two is better than one: throughput P (interval P to P).
 
+Two builds. Here, the program of one side is a script that executes the other. The
+result names both, and so do comparisons.
+
+  $ self=$(readlink -f "$(command -v sysbench)")
+  $ printf '#!/bin/sh\nexec sysbench "$@"\n' >old && chmod +x old
+  $ builds="$both --aa=1 --pairs=5 --margin=99 --report=json=v.json --b=new"
+  $ ab $builds --a="old: --program=./old" >out; test $? != 1
+  $ grep -e '^old' -e '^new' -e '^Programs' out | sed 's|/[^ ]*/sysbench|SELF|g'
+  old: ./old (sysbench 2.0.0)
+  new: SELF (sysbench 2.0.0)
+  Programs that differ: file ./old (sysbench 2.0.0) / SELF (sysbench 2.0.0)
+  $ sysbench compare --paired v.json:side=old v.json:side=new | grep -c '^Programs that differ: file ./old '
+  1
+  $ sysbench show v.json | tail -n 2 | sed 's|/[^ ]*/sysbench|SELF|'
+  old: ./old (sysbench 2.0.0)
+  new: SELF (sysbench 2.0.0)
+
+A program that fails in the third run; another program cannot continue the experiment.
+
+  $ cat >bad <<'EOF'
+  > #!/bin/sh
+  > echo >>starts
+  > # --version, the check, two runs
+  > [ $(grep -c '' starts) -lt 5 ] || exit 9
+  > exec sysbench "$@"
+  > EOF
+  $ chmod +x bad; rm -rf v.json*
+  $ ab $builds --a='old: --program=./bad' >out
+  [1]
+  $ sed -n 's/^.[0-9]*\/12. //p; /^ALERT/p' out
+  old: failed, exit status 9
+  ALERT: the run old wrote no result: its process ended with exit status 9
+  ALERT: the sweep ended early: * of 12 runs are measured (glob)
+  ALERT: the finished runs are in v.json.sweep; add --sweep-resume to measure the others
+  $ ab $builds --a='old: --program=./old' --sweep-resume
+  FATAL: the sweep in v.json.sweep cannot be continued: --a or --b differs from that of the interrupted sweep; give the same options, or remove the folder and begin again without --sweep-resume
+  [1]
+
+Programs are checked before the first run.
+
+  $ for text in 'echo sysbench 1.0.20' 'echo yes' \
+  >     'test $1 = --version && echo sysbench 2.9.0 || exec sysbench "$@"'; do
+  >     printf '#!/bin/sh\n%s\n' "$text" >old
+  >     ab $both --b=new --report=none --a='old: --program=./old'
+  > done
+  --a: ./old is sysbench 1.0.20, which writes no result files: at least sysbench 2.0 is required
+  --a: ./old is not sysbench: with --version, it prints something else
+  this process is sysbench 2.0.0, but its settings are from sysbench 2.9.0
+  old: its program, ./old (sysbench 2.9.0), failed when it checked the options, exit status 1
+  [1]
+  $ ab $both --b=new --report=none --a='old: --program=./none'
+  --a: cannot execute ./none: No such file or directory
+  [1]
+  $ ab $both --b=new --report=none --a="old: --program=$self --bogus=1"
+  invalid option: --bogus
+  old: its program, /*/sysbench (sysbench 2.0.0), failed when it checked the options, exit status 1 (glob)
+  [1]
+  $ ab $both --a=old --b='new: --program='
+  --b: --program= requires a file
+  [1]
+  $ echo 'sysbench.cmdline.options = { program = { "", 1 } }
+  > function event() end' >own.lua
+  $ ab own.lua --a=old --b="new: --program=$self" --time=0 --events=1
+  ab: the test has an option --program of its own, so the sides cannot name their programs
+  [1]
+
 Options are checked before the first run; secrets are not shown.
 
   $ ab $both --a=x --b='y: --threads=2' --bogus=1
