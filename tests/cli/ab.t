@@ -16,13 +16,13 @@ are much larger than what runs deviate by, or come from a list.
   >         # found by chance
   >         /^The second run/d; /^Runs after/d'
   > }
-  $ ab $both --a='old: --null-latency=1ms' --b='new: --null-latency=5ms' --aa=1 --pairs=6 \
-  >     --report=json=ab.json,html=ab.html >out
+  $ ab $both --a='old: --null-latency=1ms' --b='new: --null-latency=20ms' --aa=1 --pairs=6 \
+  >     --events=30 --report=json=ab.json,html=ab.html >out
   [3]
   $ lines <out
   oltp_point_select: old and new, up to 6 pairs of runs after 1 A/A pairs, margin 2 %
   old: --null-latency=1ms
-  new: --null-latency=5ms
+  new: --null-latency=20ms
   A/A pair 1: N and N events/s, P
   Pair 1 of 6: old N, new N events/s, P
   Pair 2 of 6: old N, new N events/s, P
@@ -31,8 +31,8 @@ are much larger than what runs deviate by, or come from a list.
   Pair 5 of 6: old N, new N events/s, P; all pairs: P (P to P)
   A (old): oltp_point_select, 5 runs of T s, 1 thread
   B (new): oltp_point_select, 5 runs of T s, 1 thread
-  Options that differ: null-latency 1ms / 5ms
-  Settings of the server that differ: latency 1ms / 5ms
+  Options that differ: null-latency 1ms / 20ms
+  Settings of the server that differ: latency 1ms / 20ms
   Verdict: new is worse than old: throughput P (interval P to P).
   The answer took 5 of 6 pairs.
   $ ls
