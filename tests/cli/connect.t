@@ -3,7 +3,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
 The workload connect: bursts and ramps of connections.
 
   $ connect() { sysbench connect --db-driver=sqlite "$@" run >out 2>err; }
-  $ last() { sed -n 's/ in [0-9.]* s ([0-9]* per second)//; /^connect: /p' out; }
+  $ last() { sed -n 's/ in [0-9.]* s//; /^connect: /p' out; }
 
 Each user opens its connections and holds them. The final sentence counts them.
 

@@ -325,8 +325,7 @@ local function made_text()
    sysbench.result("lost", shared("lost"):last())
    if seconds > 0 and shared("tried"):last() >= planned then
       sysbench.result("connections_per_second", made / seconds)
-      text = text .. (" in %.3f s (%.0f per second)"):format(seconds,
-         made / seconds)
+      text = text .. (" in %.3f s"):format(seconds)
    end
    return text .. ("; %.0f lost"):format(shared("lost"):last())
 end

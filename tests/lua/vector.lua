@@ -768,11 +768,11 @@ end
 
 function sysbench.hooks.report_line(stat, final)
    local r = stat.metrics.recall
-   if final and r and r.count > 0 then
+   if not r or r.count == 0 then
+      return nil
+   elseif final then
       sysbench.result("recall", r.avg)
+      return nil
    end
-   if r and r.count > 0 then
-      return string.format(final and "Recall@%d: %.4f" or "recall@%d: %.4f",
-         sysbench.opt.k, r.avg)
-   end
+   return string.format("recall@%d: %.4f", sysbench.opt.k, r.avg)
 end
