@@ -255,9 +255,9 @@ sweep takes.
   $ sysbench cpu --workers=2 --events=1 --time=0 --sweep=threads=1,2,3 --report=none run
   --workers has no effect on the built-in test 'cpu': each of its users has a thread
   2 messages of later runs were not shown, because earlier runs had the same
-  $ sysbench e.lua --time=1 --warmup-time=0.1 --sweep-pause=0.1 --sweep=threads=1,2 run |
+  $ sysbench e.lua --time=0.5 --warmup-time=0.1 --sweep-pause=0.1 --sweep=threads=1,2 run |
   >     grep Sweep
-  Sweep of e.lua: 2 runs, at least 2s
+  Sweep of e.lua: 2 runs, at least 1s
 
 A random order measures every point in every round; the seed repeats it.
 
@@ -879,7 +879,7 @@ What cannot be swept is found before the first run.
 A script from standard input is passed to each run.
 
   $ for test in - /dev/stdin; do
-  >     sysbench --sweep=threads=1,2 $test run <e.lua | grep -c '^\[[12]/2\].*events/s'
+  >     sysbench --events=5 --sweep=threads=1,2 $test run <e.lua | grep -c '^\[[12]/2\].*events/s'
   > done
   2
   2
