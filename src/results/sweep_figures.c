@@ -2,6 +2,7 @@
 #include "results/sweep_figures.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,15 +73,12 @@ static bool has_distribution(const struct sb_result_run *run, const char *name)
     return false;
 }
 
+// o: the result or the headline.
 static void add_result(struct sb_sweep_figures *f, struct sb_sweep_point *p,
-    const struct sb_result_run *run, const json_t *o)
+    const struct sb_result_run *run, const json_t *o, const char *name)
 {
-    char name[2 * SB_ANSWER_NAME];
+    double value = sb__json_number_of(o, "value");
     unsigned at;
-
-    sb_answer_full_name(
-        name, sb__json_text_of(o, "workload"), sb__json_text_of(o, "name"));
-    double value = sb_result_run_own(run, name);
 
     if (!isfinite(value) || has_distribution(run, name))
         return;
@@ -91,20 +89,41 @@ static void add_result(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     p->metric_count[at]++;
 }
 
-// Adds the results that scripts have reported, one value for each run: first
-// those that they call their headlines, because there is room for few. A result
-// with the name of a distribution is most likely its average.
+static bool is_throughput(const char *headline)
+{
+    return strcmp(headline, "tps") == 0 || strcmp(headline, "eps") == 0 ||
+           strcmp(headline, "events") == 0;
+}
+
+// Whether the table has a column for this figure of all runs.
+static bool has_column(const char *headline)
+{
+    return is_throughput(headline) || strcmp(headline, "p50") == 0 ||
+           strcmp(headline, "p95") == 0 || strcmp(headline, "p99") == 0;
+}
+
+// Adds the headline and the results that scripts have reported, one value for
+// each run: first those that they call their headlines, because there is room
+// for few. A result with the name of a distribution is most likely its average.
 static void add_results(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     const struct sb_result_run *run)
 {
     const json_t *list = json_object_get(run->json, "results");
+    const json_t *headline = json_object_get(run->json, "headline");
+    const char *first = sb__json_text_of(headline, "figure");
+    char name[2 * SB_ANSWER_NAME];
 
+    if (!has_column(first))
+        add_result(f, p, run, headline, first);
     for (int others = 0; others < 2; others++)
         for (size_t i = 0; i < json_array_size(list); i++) {
             const json_t *o = json_array_get(list, i);
 
-            if (json_is_true(json_object_get(o, "headline")) == !others)
-                add_result(f, p, run, o);
+            sb_answer_full_name(name, sb__json_text_of(o, "workload"),
+                sb__json_text_of(o, "name"));
+            if (json_is_true(json_object_get(o, "headline")) == !others &&
+                strcmp(name, first) != 0)
+                add_result(f, p, run, o, name);
         }
 }
 
@@ -590,6 +609,28 @@ static void add_cost(
         .error = NAN };
 }
 
+static void add_headline(struct sb_sweep_figures *f,
+    const struct sb_result_run *run, struct sb_mean *m)
+{
+    const json_t *o = json_object_get(run->json, "headline");
+    struct sb_sweep_headline *first = &f->headline, h = {
+        .better = sb_better_named(sb__json_text_of(o, "better"))
+    };
+
+    sb_escape_line(h.figure, sizeof(h.figure), sb__json_text_of(o, "figure"));
+    sb_escape_line(h.unit, sizeof(h.unit), sb__json_text_of(o, "unit"));
+    *m = (struct sb_mean){ .value = sb__json_number_of(o, "value"),
+        .error = NAN };
+    if (!isfinite(m->value) || h.better == SB_BETTER_UNKNOWN ||
+        is_throughput(h.figure))
+        return;
+    if (first->runs == 0)
+        *first = h;
+    first->runs += strcmp(first->figure, h.figure) == 0 &&
+                   strcmp(first->unit, h.unit) == 0 &&
+                   first->better == h.better;
+}
+
 static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     const struct sb_result_run *run)
 {
@@ -607,6 +648,7 @@ static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     }
     add_found(p, run, &p->run[SB_SWEEP_FOUND][p->runs],
         &p->run[SB_SWEEP_SAFE][p->runs]);
+    add_headline(f, run, &p->run[SB_SWEEP_HEADLINE][p->runs]);
     unsigned *round = realloc(p->round, (p->runs + 1) * sizeof(*round));
 
     if (!round)
@@ -728,10 +770,11 @@ static void find_peak_of(struct sb_sweep_figures *f)
         searched += f->point[i].searched;
     }
     f->searched = searched > 0;
-    f->peak = runs == 0          ? SB_SWEEP_PEAK_RATE
-              : searched == runs ? SB_SWEEP_PEAK_FOUND
-              : given == runs    ? SB_SWEEP_PEAK_NONE
-                                 : SB_SWEEP_PEAK_RATE;
+    f->peak = runs == 0                  ? SB_SWEEP_PEAK_RATE
+              : searched == runs         ? SB_SWEEP_PEAK_FOUND
+              : given == runs            ? SB_SWEEP_PEAK_NONE
+              : f->headline.runs == runs ? SB_SWEEP_PEAK_HEADLINE
+                                         : SB_SWEEP_PEAK_RATE;
 }
 
 static void find_axis(struct sb_sweep_figures *f)
@@ -860,20 +903,32 @@ static int find_knee(const struct sb_sweep_figures *f, struct sb_sweep_group *g,
     return sb_knee(load, g->npoints, &o, g->to_peak, &g->knee);
 }
 
+static int main_figure(const struct sb_sweep_figures *f)
+{
+    return f->peak == SB_SWEEP_PEAK_FOUND      ? SB_SWEEP_FOUND
+           : f->peak == SB_SWEEP_PEAK_HEADLINE ? SB_SWEEP_HEADLINE
+                                               : SB_SWEEP_RATE;
+}
+
+// Whether the peak is that of a headline of which lower values are better.
+static bool lower_is_better(const struct sb_sweep_figures *f)
+{
+    return f->peak == SB_SWEEP_PEAK_HEADLINE &&
+           f->headline.better == SB_BETTER_LOWER;
+}
+
 static int compute_group(
     const struct sb_sweep_figures *f, struct sb_sweep_group *g)
 {
-    int main_figure = f->peak == SB_SWEEP_PEAK_FOUND ? SB_SWEEP_FOUND
-                                                     : SB_SWEEP_RATE;
     unsigned rounds = last_round(f, g);
 
     find_reached(f, g);
-    if (f->peak == SB_SWEEP_PEAK_NONE)
+    if (f->peak == SB_SWEEP_PEAK_NONE || lower_is_better(f))
         return 0;
     struct sb_load *load = calloc(g->npoints, sizeof(*load));
     struct sb_mean *runs = calloc(
         (size_t)g->npoints * rounds + 1, sizeof(*runs));
-    int rc = load && runs ? find_knee(f, g, main_figure, load, runs, rounds)
+    int rc = load && runs ? find_knee(f, g, main_figure(f), load, runs, rounds)
                           : SB_ENOMEM;
 
     g->found = rc == 0;
@@ -929,8 +984,12 @@ int sb_sweep_figures_compute(struct sb_sweep_figures *f)
 
 #define KNEE_PERCENT 95
 
-static const char no_margins[] =
-    " (no error margins: measure longer or use --repeat)";
+// Headlines have error margins only with several runs.
+static const char *advice(const struct sb_sweep_figures *f)
+{
+    return f->peak == SB_SWEEP_PEAK_HEADLINE ? "use --repeat"
+                                             : "measure longer or use --repeat";
+}
 
 // Text ------------------------------------------------------------------------
 
@@ -1036,25 +1095,39 @@ static void print_equals(
     }
 }
 
-// Names have no order: the highest of them is no peak.
+// "Peak of shop.tps", "No highest throughput". Names have no order: the highest
+// of them is no peak.
+static void print_title(const struct sb_sweep_figures *f, bool none, FILE *out)
+{
+    bool own = f->peak == SB_SWEEP_PEAK_HEADLINE;
+    const char *what = f->axis >= 0 ? (own ? "peak of " : "peak")
+                       : own        ? "highest "
+                                    : "highest throughput";
+
+    if (f->peak == SB_SWEEP_PEAK_FOUND)
+        what = none ? "highest rate" : "highest rate that keeps the limit";
+    if (none)
+        fprintf(out, "No %s", what);
+    else
+        fprintf(out, "%c%s", toupper((unsigned char)what[0]), what + 1);
+    fprintf(out, "%s", own ? f->headline.figure : "");
+}
+
 static void print_peak(
     const struct sb_sweep_figures *f, const struct sb_sweep_group *g, FILE *out)
 {
     const struct sb_knee *k = &g->knee;
     const struct sb_sweep_point *p = &f->point[g->point[k->peak]];
-    bool found = f->peak == SB_SWEEP_PEAK_FOUND;
+    bool own = f->peak == SB_SWEEP_PEAK_HEADLINE;
     char value[32], text[400];
 
     sb_sweep_text(p->swept, f->noptions, text, sizeof(text));
-    sweep_value(value, sizeof(value),
-        p->figure[found ? SB_SWEEP_FOUND : SB_SWEEP_RATE].value);
-    fprintf(out, "%s: %s events/s at %s",
-        found         ? "Highest rate that keeps the limit"
-        : f->axis < 0 ? "Highest throughput"
-                      : "Peak",
-        value, text);
+    sweep_value(value, sizeof(value), p->figure[main_figure(f)].value);
+    print_title(f, false, out);
+    fprintf(out, ": %s%s%s at %s", value, own && !*f->headline.unit ? "" : " ",
+        own ? f->headline.unit : "events/s", text);
     if (k->estimated) {
-        fprintf(out, "%s\n", no_margins);
+        fprintf(out, " (no error margins: %s)\n", advice(f));
         return;
     }
     if (f->axis < 0)
@@ -1071,18 +1144,13 @@ static void print_peak(
 static void print_unresolved(
     const struct sb_sweep_figures *f, const struct sb_sweep_group *g, FILE *out)
 {
-    if (f->axis < 0)
-        fprintf(out, "No highest throughput");
-    else if (f->peak == SB_SWEEP_PEAK_FOUND)
-        fprintf(out, "No highest rate");
-    else
-        fprintf(out, "No peak");
+    print_title(f, true, out);
     fprintf(out, " can be named");
     print_group_name(f, g, out);
-    fprintf(out, ": %s\n",
-        g->knee.estimated
-            ? "there are no error margins (measure longer or use --repeat)"
-            : "no difference between the values was seen");
+    if (g->knee.estimated)
+        fprintf(out, ": there are no error margins (%s)\n", advice(f));
+    else
+        fprintf(out, ": no difference between the values was seen\n");
 }
 
 static void print_knee(
@@ -1098,7 +1166,7 @@ static void print_knee(
         value_at(f, g, k->knee), KNEE_PERCENT,
         f->peak == SB_SWEEP_PEAK_FOUND ? "highest rate" : "peak");
     if (k->estimated)
-        fprintf(out, "%s", no_margins);
+        fprintf(out, " (no error margins: %s)", advice(f));
     else if (k->knee_low != k->knee_high)
         fprintf(out, " (within the error margins from %s to %s)",
             value_at(f, g, k->knee_low), value_at(f, g, k->knee_high));
@@ -1128,6 +1196,8 @@ static void print_found(const struct sb_sweep_figures *f, FILE *out)
 {
     if (f->peak == SB_SWEEP_PEAK_NONE && !has_reached(f))
         fprintf(out, "No peak: the rate is given.\n");
+    if (lower_is_better(f))
+        fprintf(out, "No peak: a lower %s is better.\n", f->headline.figure);
     for (unsigned i = 0; i < f->ngroups; i++) {
         const struct sb_sweep_group *g = &f->group[i];
 
@@ -1223,6 +1293,12 @@ static json_t *point_json(
         sb_estimate_json(&p->figure[SB_SWEEP_P99], false));
     const struct sb_estimate *found = &p->figure[SB_SWEEP_FOUND];
 
+    if (o && f->peak == SB_SWEEP_PEAK_HEADLINE &&
+        json_object_set_new(o, "headline",
+            sb_estimate_json(&p->figure[SB_SWEEP_HEADLINE], false))) {
+        json_decref(o);
+        return NULL;
+    }
     if (o && f->nmetrics &&
         json_object_set_new(o, "metrics", metrics_json(f, p))) {
         json_decref(o);
@@ -1307,10 +1383,20 @@ static json_t *peak_of_json(const struct sb_sweep_figures *f)
         return json_string("throughput");
     case SB_SWEEP_PEAK_FOUND:
         return json_string("search");
+    case SB_SWEEP_PEAK_HEADLINE:
+        return json_string("headline");
     case SB_SWEEP_PEAK_NONE:
         break;
     }
     return json_null();
+}
+
+static json_t *headline_json(const struct sb_sweep_figures *f)
+{
+    return json_pack("{s:o,s:o,s:s}", "figure",
+        sb_json_text(f->headline.figure), "unit",
+        sb_json_text(f->headline.unit), "better",
+        sb_better_name(f->headline.better));
 }
 
 json_t *sb_sweep_figures_json(const struct sb_sweep_figures *f)
@@ -1326,6 +1412,8 @@ json_t *sb_sweep_figures_json(const struct sb_sweep_figures *f)
     json_t *o = json_pack("{s:o,s:o,s:f,s:o,s:o,s:o}", "axis", axis, "peak_of",
         peak_of_json(f), "confidence", 0.95, "points", points, "groups", groups,
         "others", others_json(f));
+    if (rc == 0 && f->peak == SB_SWEEP_PEAK_HEADLINE)
+        rc = json_object_set_new(o, "headline", headline_json(f));
     if (rc) {
         json_decref(o);
         return NULL;

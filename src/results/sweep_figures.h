@@ -21,17 +21,20 @@ enum {
     SB_SWEEP_P50,
     SB_SWEEP_P95,
     SB_SWEEP_P99,
-    SB_SWEEP_FOUND, // with --rate=max: half of the trials keep the limit
-    SB_SWEEP_SAFE,  // 95 % of the trials keep it
-    SB_SWEEP_COST,  // the first one of sb_cost_figure()
+    SB_SWEEP_FOUND,    // with --rate=max: half of the trials keep the limit
+    SB_SWEEP_SAFE,     // 95 % of the trials keep it
+    SB_SWEEP_HEADLINE, // of struct sb_sweep_figures
+    SB_SWEEP_COST,     // the first one of sb_cost_figure()
     SB_SWEEP_N = SB_SWEEP_COST + SB_COSTS + 1
 };
 
 // The figure whose peak and knee are computed.
 enum sb_sweep_peak {
-    SB_SWEEP_PEAK_RATE,  // throughput
-    SB_SWEEP_PEAK_FOUND, // all runs searched a rate: SB_SWEEP_FOUND
-    SB_SWEEP_PEAK_NONE,  // the rate is given, and with it the throughput
+    SB_SWEEP_PEAK_RATE,     // throughput
+    SB_SWEEP_PEAK_FOUND,    // all runs searched a rate: SB_SWEEP_FOUND
+    SB_SWEEP_PEAK_HEADLINE, // all runs have the same headline, which is not
+                            // the throughput: SB_SWEEP_HEADLINE
+    SB_SWEEP_PEAK_NONE,     // the rate is given, and with it the throughput
 };
 
 // A rate was reached if this share of its arrivals was completed.
@@ -42,6 +45,13 @@ enum sb_sweep_peak {
 // A distribution or a result of the script, of which the table has the average.
 struct sb_sweep_metric {
     char name[2 * SB_ANSWER_NAME], unit[SB_ANSWER_UNIT];
+};
+
+// The headline of runs: --headline, or that of the script.
+struct sb_sweep_headline {
+    char figure[2 * SB_ANSWER_NAME], unit[SB_ANSWER_UNIT];
+    enum sb_better better; // with SB_BETTER_LOWER there is no peak
+    unsigned runs; // that have it, with a value; of others, the first one
 };
 
 // The share of the machine's processors that other processes used, 0 to 1: the
@@ -99,6 +109,7 @@ struct sb_sweep_figures {
               // `threads`, or the first one that has only numbers and no names
               // (ports); -1: none
     enum sb_sweep_peak peak;
+    struct sb_sweep_headline headline;
     bool searched; // at least one run has searched a rate
     struct sb_sweep_group *group;
     unsigned ngroups;

@@ -365,6 +365,19 @@ has no difference in percent.
   result took lower worse
   result odd None higher
 
+In a sweep, peak and knee are those of the headline.
+
+  $ swept() { sysbench speed.lua --events=1 --sweep=n=4,8 --repeat=2 "$@" run >out; sed -n '/^n /p; /^Peak/p; /^Knee/p; /^No/p' out; }
+  $ swept --headline=speed --report=json=swept.json
+  n  runs     events/s     +/-     p50 ms     p95 ms     +/-     p99 ms   errors   speed /s lost writes       none     took s
+  Peak of speed: 8.00 /s at n=8; still rising at the highest value
+  Knee: n=8, the lowest with 95 % of the peak
+  $ "$SB_SRCDIR"/tests/check-result swept.json
+  $ sysbench show swept.json | grep ^Peak
+  Peak of speed: 8.00 /s at n=8; still rising at the highest value
+  $ swept --headline=took | grep ^No
+  No peak: a lower took is better.
+
 A headline that is 0 in all runs of a side decides, too, although there is no difference in
 percent.
 

@@ -577,6 +577,96 @@ static void results_have_columns(void)
     sb_sweep_figures_done(&f);
 }
 
+// Adds three runs with 1, 2 and 4 threads, whose headline falls while the
+// throughput rises.
+static void add_headlines(struct sb_sweep_figures *f, const char *figure,
+    const char *better, const char *last)
+{
+    char swept[64], members[256];
+
+    sb_sweep_figures_init(f);
+    for (int i = 0; i < 9; i++) {
+        snprintf(swept, sizeof(swept), "{\"threads\":\"%d\"}", 1 << i % 3);
+        snprintf(members, sizeof(members),
+            "\"round\":%d,\"headline\":{\"figure\":\"%s\",\"value\":%d,"
+            "\"unit\":\"/min\",\"better\":%s,\"chosen\":true},",
+            i / 3 + 1, i == 8 ? last : figure, 300 - 100 * (i % 3) + i / 3,
+            better);
+        more = members;
+        CHECK_INT(add(f, swept, 1000 * (1 + i % 3) + i / 3, 0), 0);
+    }
+    more = "";
+    CHECK_INT(sb_sweep_figures_compute(f), 0);
+}
+
+static void peak_and_knee_are_those_of_the_headline(void)
+{
+    struct sb_sweep_figures f;
+    char *text;
+
+    add_headlines(&f, "orders", "\"higher\"", "orders");
+    text = printed(&f);
+    CHECK(strstr(text, "errors orders /min\n"));
+    CHECK(strstr(text, "\nPeak of orders: 301.00 /min at threads=1\n"
+                       "Knee: threads=1, the lowest with 95 % of the peak\n"));
+    free(text);
+    json_t *o = sb_sweep_figures_json(&f);
+    json_t *point = json_array_get(json_object_get(o, "points"), 1);
+
+    CHECK_STR(json_string_value(json_object_get(o, "peak_of")), "headline");
+    CHECK_STR(json_string_value(
+                  json_object_get(json_object_get(o, "headline"), "figure")),
+        "orders");
+    CHECK_NEAR(json_number_value(json_object_get(
+                   json_object_get(point, "headline"), "value")),
+        201, 1e-9);
+    CHECK(json_number_value(json_object_get(
+              json_object_get(point, "headline"), "high")) > 201);
+    json_decref(o);
+    sb_sweep_figures_done(&f);
+    // Lower is better; one run has another headline; the direction is unknown;
+    // the sum of events.
+    add_headlines(&f, "lost", "\"lower\"", "lost");
+    text = printed(&f);
+    CHECK(strstr(text, "\nNo peak: a lower lost is better.\n"));
+    CHECK(!strstr(text, "Peak") && !strstr(text, "Knee"));
+    free(text);
+    sb_sweep_figures_done(&f);
+    static const char *const others[][3] = {
+        { "orders", "\"higher\"", "shop.tps" },
+        { "orders", "null", "orders" },
+        { "tps", "\"higher\"", "tps" },
+    };
+    for (int i = 0; i < 3; i++) {
+        add_headlines(&f, others[i][0], others[i][1], others[i][2]);
+        text = printed(&f);
+        CHECK(strstr(text, "\nPeak: 3001.00 events/s at threads=4"));
+        CHECK(i < 2 || strstr(text, "   errors\n"));
+        free(text);
+        sb_sweep_figures_done(&f);
+    }
+}
+
+// A headline has one value per run, and no margins without repeats.
+static void a_headline_needs_repeats(void)
+{
+    struct sb_sweep_figures f;
+
+    sb_sweep_figures_init(&f);
+    more = "\"headline\":{\"figure\":\"orders\",\"value\":7,\"unit\":\"\","
+           "\"better\":\"higher\",\"chosen\":false},";
+    CHECK_INT(add(&f, "{\"engine\":\"a\"}", 1000, 0), 0);
+    CHECK_INT(add(&f, "{\"engine\":\"b\"}", 2000, 0), 0);
+    more = "";
+    CHECK_INT(sb_sweep_figures_compute(&f), 0);
+    char *text = printed(&f);
+
+    CHECK(strstr(text, "\nNo highest orders can be named: there are no error "
+                       "margins (use --repeat)\n"));
+    free(text);
+    sb_sweep_figures_done(&f);
+}
+
 static void figures_have_three_digits(void)
 {
     static const struct {
@@ -622,6 +712,8 @@ CHECK_FILE
     RUN(found_rates_are_shown);
     RUN(distributions_have_columns);
     RUN(results_have_columns);
+    RUN(peak_and_knee_are_those_of_the_headline);
+    RUN(a_headline_needs_repeats);
     RUN(figures_have_three_digits);
     RUN(other_runs_are_no_sweep);
     return check_done();

@@ -114,13 +114,13 @@ function foundRate(run) {
 }
 
 // Returns the figure whose peak and knee a group has: "throughput"; "search":
-// the rates that searches found; null: none, because the rate is given, which
-// determines the throughput. It is taken from the document if that has it,
-// otherwise derived from the runs.
+// the rates that searches found; "headline of NAME"; null: none, because the rate
+// is given, which determines the throughput. It is taken from the document if that
+// has it, otherwise derived from the runs.
 function groupPeak(group, name) {
-    const said = (group.sweep || {}).peak_of;
+    const { peak_of: said, headline } = group.sweep || {};
     if (said !== undefined)
-        return said;
+        return headline ? `headline of ${headline.figure}` : said;
     const runs = [...group.points.values()].flat();
     if (runs.every(r => (r.doc.search || {}).limit))
         return "search";
@@ -140,12 +140,26 @@ function peakOf(groups) {
 const marksOf = (group, main) => group.peak === main ? sweepFound(group) : {};
 
 // The figure of peak and knee: its name in the document, how to get it from a
-// run, and words for it.
+// run, words for it, and its chart.
 const MAIN_FIGURES = {
     throughput: { figure: "throughput", get: r => r.mean, peak: "peak",
-        sentence: "Peak" },
+        sentence: "Peak", unit: "events/s", id: "sweep-throughput",
+        title: "Throughput", label: "events/s" },
     search: { figure: "found", get: foundRate, peak: "highest rate",
-        sentence: "Highest rate that keeps the limit" } };
+        sentence: "Highest rate that keeps the limit", unit: "events/s",
+        id: "sweep-found", title: "Highest rate that keeps the limit",
+        label: "highest rate" } };
+
+// The same of a group, also of one whose peak is that of a headline.
+function mainFigure({ peak, sweep }) {
+    if (!sweep || !sweep.headline)
+        return MAIN_FIGURES[peak] || MAIN_FIGURES.throughput;
+    const { figure: name, unit, better } = sweep.headline;
+    return { figure: "headline", get: r => (r.doc.headline || {}).value ?? NaN,
+        peak: `peak of ${name}`, sentence: `Peak of ${name}`, unit,
+        id: "sweep-headline", title: name, label: name,
+        none: better === "lower" ? `a lower ${name} is better` : "" };
+}
 
 // The highest value of the axis up to which the rate was reached: as the document
 // says, otherwise the throughput was at least KEPT_UP of the rate. "" if there is
@@ -190,21 +204,27 @@ function margin(f, text) {
             text(f.high)}` : null;
 }
 
-// Why a group of the document has no peak.
-const unresolved = found => found.estimated
-    ? "there are no error margins (measure longer or use --repeat)"
-    : "no difference between the values was seen";
+// Why a group of the document has no peak; nothing if it has one.
+function noPeak(group) {
+    const { none, figure } = mainFigure(group);
+    const { resolved, estimated } = sweepFound(group);
+    if (none || resolved !== false)
+        return none;
+    return !estimated ? "no difference between the values was seen"
+        : `there are no error margins (${figure === "headline" ? ""
+            : "measure longer or "}use --repeat)`;
+}
 
 const MOST_TILES = 4; // groups
 
 // Peak and knee of a group, and the latency there.
 function peakTiles(g, name) {
-    const { peak, knee, resolved } = sweepFound(g);
-    const { figure, get, peak: top } = MAIN_FIGURES[g.peak];
+    const { peak, knee } = sweepFound(g);
+    const { figure, get, unit, peak: top } = mainFigure(g);
     const of = g.key ? `, ${g.key}` : "";
     const out = [];
-    if (!peak && resolved === false)
-        out.push(tile(`${top}${of}`, "none", NaN, unresolved(sweepFound(g))));
+    if (!peak && noPeak(g))
+        out.push(tile(`${top}${of}`, "none", NaN, noPeak(g)));
     const same_ = peak && knee && peak.value === knee.value;
     for (const [what, at] of same_ ? [[`${top} and knee`, peak]]
         : [[top, peak], ["knee", knee]]) {
@@ -216,7 +236,7 @@ function peakTiles(g, name) {
         const range_ = at.low === at.high ? ""
             : ` (within the margins: ${at.low} to ${at.high})`;
         out.push(tile(`${what}${of}`, [num(f.mean), " ", h("small", null,
-            "events/s")], f.mean, [`at ${name}=${at.value}${range_}`,
+            unit)], f.mean, [`at ${name}=${at.value}${range_}`,
             margin(f, num)].filter(Boolean).join("; ")),
         tile(`p95 at the ${what}${of}`, ms(l.mean), l.mean, [margin(l, ms),
             // A search is followed by a measured part of another rate.
@@ -314,12 +334,14 @@ function sweepTiles(runs) {
 }
 
 function sweepSentence(group, name, main) {
-    const { peak, knee, resolved } = marksOf(group, main);
-    const words = MAIN_FIGURES[main];
-    const of = group.key ? ` of ${group.key}` : "";
+    if (group.peak !== main)
+        return "";
+    const { peak, knee } = sweepFound(group), words = mainFigure(group);
+    const of = group.key ? `${words.figure === "headline" ? "," : " of"} ${
+        group.key}` : "";
     if (!peak || !knee)
-        return resolved === false ? `No ${words.peak}${of} can be named: ${
-            unresolved(marksOf(group, main))}.` : "";
+        return !noPeak(group) ? "" : words.none ? `No peak${of}: ${words.none}.`
+            : `No ${words.peak}${of} can be named: ${noPeak(group)}.`;
     const span = (x, text) => peak.estimated || x.low === x.high ? ""
         : ` (${text} ${x.low} to ${x.high})`;
     return `${words.sentence}${of}: ${name}=${peak.value}${
@@ -327,7 +349,8 @@ function sweepSentence(group, name, main) {
         ? "; still rising at the highest value" : ""}. Knee: ${name}=${
         knee.value}, the lowest with ${short(100 * knee.share)} % of the ${words.peak}${
         span(knee, "within the error margins from")}.${peak.estimated
-        ? " There are no error margins: measure longer or use --repeat." : ""}`;
+        ? ` There are no error margins: ${words.figure === "headline" ? ""
+            : "measure longer or "}use --repeat.` : ""}`;
 }
 
 // Dashed lines with a name at peak and knee of a single line; of several, the
@@ -346,7 +369,7 @@ function paintFound(u, series, scale, main) {
         const found = marksOf(s.group, main);
         const at = new Map();
         for (const [what, text] of [["knee", "knee"],
-            ["peak", MAIN_FIGURES[main].peak]]) {
+            ["peak", mainFigure(s.group).peak]]) {
             if (found[what])
                 at.set(found[what].value, [...(at.get(found[what].value) || []),
                     text]);
@@ -369,7 +392,8 @@ function paintFound(u, series, scale, main) {
                 c.lineTo(x, top + height);
                 c.stroke();
             }
-            const from = x > left + width * 0.7 ? x - w - 5 * k : x + 5 * k;
+            const from = x + 5 * k + w < left + width ? x + 5 * k
+                : Math.max(left, x - 5 * k - w);
             const box = { from, to: from + w, y };
             const covered = () => taken.some(t => box.from < t.to &&
                 t.from < box.to && Math.abs(box.y - t.y) < 11 * k);
@@ -395,6 +419,18 @@ function distributions(runs) {
         .map(m => [m.name, m]));
     return [...found.values()].reverse().slice(0, 4);
 }
+
+// Names and units of the results of the workloads, headlines first, except those
+// that have a chart.
+function ownResults(runs, shown) {
+    const all = runs.flatMap(r => r.doc.results || []).filter(r =>
+        Number.isFinite(r.value) && !shown.includes(ownName(r)));
+    return [...new Map(all.sort((a, b) => !!b.headline - !!a.headline)
+        .map(r => [ownName(r), r.unit || ""]))];
+}
+
+const resultOf = (run, name) => ((run.doc.results || [])
+    .find(r => ownName(r) === name) || {}).value ?? NaN;
 
 // Each combination of values: means of its repeats with their error margins.
 function pointsTable(runs, groups, name, names, scale) {
@@ -440,7 +476,9 @@ function sweepCharts(main, runs, more = {}) {
         return;
     const peak = peakOf(groups);
     const open = peak === null;
-    const first = peak === "search" ? "sweep-found" : "sweep-throughput";
+    const of = open ? MAIN_FIGURES.throughput
+        : mainFigure(groups.find(g => g.peak === peak) || { peak });
+    const first = of.id;
     const found = groups.map(g => open ? keptUpSentence(g, name, scale)
         : sweepSentence(g, name, peak)).filter(Boolean);
     const chart = (title, unit, id, figures) => {
@@ -487,24 +525,24 @@ function sweepCharts(main, runs, more = {}) {
             main.append(t);
         }
     };
-    const throughput = () => chart("Throughput", "events/s", "sweep-throughput",
-        [["events/s", "throughput", r => r.mean]]);
-    const searched = peak === "search";
-    if (searched)
-        chart("Highest rate that keeps the limit", "events/s", first,
-            [["highest rate", "found", foundRate]]);
+    const draw = f => chart(f.title, f.unit, f.id, [[f.label, f.figure, f.get]]);
     // With a given rate the latency is what the rate changes.
-    if (!open && !searched)
-        throughput();
+    if (!open)
+        draw(of);
     chart(runs.every(r => r.doc.open_loop) ? "Response time" : "Latency", "ms",
         "sweep-latency", [["p50", "p50", r => r.percentile(50)],
             ["p95", "p95", r => r.percentile(95)],
             ["p99", "p99", r => r.percentile(99)]]);
-    if (open || searched)
-        throughput();
-    distributions(runs).forEach((m, i) => chart(`Average ${m.name}`,
+    if (open || of !== MAIN_FIGURES.throughput)
+        draw(MAIN_FIGURES.throughput);
+    const head = of.figure === "headline" ? [of.title] : [];
+    const spread = distributions(runs).filter(m => !head.includes(m.name));
+    spread.forEach((m, i) => chart(`Average ${m.name}`,
         m.unit || "", `sweep-metric-${i + 1}`, [[m.name, { metric: m.name },
             r => avgOf(r, m)]]));
+    ownResults(runs, [...head, ...spread.map(m => m.name)])
+        .forEach(([own, unit], i) => chart(own, unit, `sweep-result-${i + 1}`,
+            [[own, "", r => resultOf(r, own)]]));
 }
 
 // The range of an axis, with room beside the first and last point.
