@@ -148,7 +148,7 @@ static void write_cell(FILE *out, const char *text)
     for (; *text; text++) {
         if (*text == '"')
             putc('"', out);
-        putc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
+        putc((unsigned char)*text < ' ' ? ' ' : *text, out);
     }
     putc('"', out);
 }

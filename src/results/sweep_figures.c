@@ -621,8 +621,10 @@ static void add_headline(struct sb_sweep_figures *f,
     sb_escape_line(h.unit, sizeof(h.unit), sb__json_text_of(o, "unit"));
     *m = (struct sb_mean){ .value = sb__json_number_of(o, "value"),
         .error = NAN };
-    if (!isfinite(m->value) || h.better == SB_BETTER_UNKNOWN ||
-        is_throughput(h.figure))
+    // As in compare and history, that of a script does not decide: a sweep of
+    // a search in vectors is about its throughput, too.
+    if (!json_is_true(json_object_get(o, "chosen")) || !isfinite(m->value) ||
+        h.better == SB_BETTER_UNKNOWN || is_throughput(h.figure))
         return;
     if (first->runs == 0)
         *first = h;

@@ -32,8 +32,8 @@ enum {
 enum sb_sweep_peak {
     SB_SWEEP_PEAK_RATE,     // throughput
     SB_SWEEP_PEAK_FOUND,    // all runs searched a rate: SB_SWEEP_FOUND
-    SB_SWEEP_PEAK_HEADLINE, // all runs have the same headline, which is not
-                            // the throughput: SB_SWEEP_HEADLINE
+    SB_SWEEP_PEAK_HEADLINE, // all runs have the same chosen headline, which is
+                            // not the throughput: SB_SWEEP_HEADLINE
     SB_SWEEP_PEAK_NONE,     // the rate is given, and with it the throughput
 };
 
@@ -47,7 +47,7 @@ struct sb_sweep_metric {
     char name[2 * SB_ANSWER_NAME], unit[SB_ANSWER_UNIT];
 };
 
-// The headline of runs: --headline, or that of the script.
+// The headline that the user has chosen (--headline).
 struct sb_sweep_headline {
     char figure[2 * SB_ANSWER_NAME], unit[SB_ANSWER_UNIT];
     enum sb_better better; // with SB_BETTER_LOWER there is no peak

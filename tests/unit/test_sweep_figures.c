@@ -647,24 +647,39 @@ static void peak_and_knee_are_those_of_the_headline(void)
     }
 }
 
-// A headline has one value per run, and no margins without repeats.
-static void a_headline_needs_repeats(void)
+// A headline has one value per run, and no margins without repeats. That of a
+// script does not count.
+static void a_headline_is_chosen_and_needs_repeats(void)
 {
-    struct sb_sweep_figures f;
+    static const char *const chosen[] = {
+        "\"headline\":{\"figure\":\"orders\",\"value\":7,\"unit\":\"\","
+        "\"better\":\"higher\",\"chosen\":true},",
+        "\"headline\":{\"figure\":\"orders\",\"value\":7,\"unit\":\"\","
+        "\"better\":\"higher\",\"chosen\":false},",
+    };
+    static const char *const lines[] = {
+        "\nNo highest orders can be named: there are no error margins (use "
+        "--repeat)\n",
+        "\nHighest throughput: 2000.00 events/s at engine=b",
+    };
 
-    sb_sweep_figures_init(&f);
-    more = "\"headline\":{\"figure\":\"orders\",\"value\":7,\"unit\":\"\","
-           "\"better\":\"higher\",\"chosen\":false},";
-    CHECK_INT(add(&f, "{\"engine\":\"a\"}", 1000, 0), 0);
-    CHECK_INT(add(&f, "{\"engine\":\"b\"}", 2000, 0), 0);
-    more = "";
-    CHECK_INT(sb_sweep_figures_compute(&f), 0);
-    char *text = printed(&f);
+    for (int i = 0; i < 2; i++) {
+        struct sb_sweep_figures f;
 
-    CHECK(strstr(text, "\nNo highest orders can be named: there are no error "
-                       "margins (use --repeat)\n"));
-    free(text);
-    sb_sweep_figures_done(&f);
+        sb_sweep_figures_init(&f);
+        more = chosen[i];
+        CHECK_INT(add(&f, "{\"engine\":\"a\"}", 1000, 0), 0);
+        CHECK_INT(add(&f, "{\"engine\":\"b\"}", 2000, 0), 0);
+        more = "";
+        CHECK_INT(sb_sweep_figures_compute(&f), 0);
+        char *text = printed(&f);
+
+        if (!strstr(text, lines[i]))
+            printf("# %s\n", text);
+        CHECK(strstr(text, lines[i]));
+        free(text);
+        sb_sweep_figures_done(&f);
+    }
 }
 
 static void figures_have_three_digits(void)
@@ -713,7 +728,7 @@ CHECK_FILE
     RUN(distributions_have_columns);
     RUN(results_have_columns);
     RUN(peak_and_knee_are_those_of_the_headline);
-    RUN(a_headline_needs_repeats);
+    RUN(a_headline_is_chosen_and_needs_repeats);
     RUN(figures_have_three_digits);
     RUN(other_runs_are_no_sweep);
     return check_done();
