@@ -336,7 +336,7 @@ static void print_changes(
     if (n == 0)
         fprintf(out,
             j->series->n < (size_t)2 * SB_CHANGES_SIDE_MIN
-                ? "Too few results: changes are looked for in %d or more.\n"
+                ? "At least %d results are needed to find changes.\n"
                 : "No change was found.\n",
             2 * SB_CHANGES_SIDE_MIN);
 }

@@ -89,17 +89,16 @@ static void add_result(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     p->metric_count[at]++;
 }
 
-static bool is_throughput(const char *headline)
-{
-    return strcmp(headline, "tps") == 0 || strcmp(headline, "eps") == 0 ||
-           strcmp(headline, "events") == 0;
-}
-
-// Whether the table has a column for this figure of all runs.
+// Whether the table has a column for this figure of all events.
 static bool has_column(const char *headline)
 {
-    return is_throughput(headline) || strcmp(headline, "p50") == 0 ||
-           strcmp(headline, "p95") == 0 || strcmp(headline, "p99") == 0;
+    static const char *const names[] = { "tps", "eps", "events", "p50", "p95",
+        "p99" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(headline, names[i]) == 0)
+            return true;
+    return false;
 }
 
 // Adds the headline and the results that scripts have reported, one value for
@@ -624,7 +623,7 @@ static void add_headline(struct sb_sweep_figures *f,
     // As in compare and history, that of a script does not decide: a sweep of
     // a search in vectors is about its throughput, too.
     if (!json_is_true(json_object_get(o, "chosen")) || !isfinite(m->value) ||
-        h.better == SB_BETTER_UNKNOWN || is_throughput(h.figure))
+        h.better == SB_BETTER_UNKNOWN || has_column(h.figure))
         return;
     if (first->runs == 0)
         *first = h;
@@ -1198,7 +1197,7 @@ static void print_found(const struct sb_sweep_figures *f, FILE *out)
 {
     if (f->peak == SB_SWEEP_PEAK_NONE && !has_reached(f))
         fprintf(out, "No peak: the rate is given.\n");
-    if (lower_is_better(f))
+    if (lower_is_better(f) && f->npoints > 1)
         fprintf(out, "No peak: a lower %s is better.\n", f->headline.figure);
     for (unsigned i = 0; i < f->ngroups; i++) {
         const struct sb_sweep_group *g = &f->group[i];

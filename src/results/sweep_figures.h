@@ -33,7 +33,7 @@ enum sb_sweep_peak {
     SB_SWEEP_PEAK_RATE,     // throughput
     SB_SWEEP_PEAK_FOUND,    // all runs searched a rate: SB_SWEEP_FOUND
     SB_SWEEP_PEAK_HEADLINE, // all runs have the same chosen headline, which is
-                            // not the throughput: SB_SWEEP_HEADLINE
+                            // not the throughput or a percentile of all events
     SB_SWEEP_PEAK_NONE,     // the rate is given, and with it the throughput
 };
 

@@ -177,12 +177,12 @@ Not enough results.
   [5]
   $ grep -E 'results|Verdict' out
   cpu, 1 thread: 5 results, c0 (2026-11-01) to c4 (2026-11-01)
-  Too few results: changes are looked for in 6 or more.
+  At least 6 results are needed to find changes.
   Verdict: c4: not enough history: 4 earlier results, 5 are needed.
   $ sysbench history same/0.json
   cpu, 1 thread: 1 result, c0 (2026-11-01)
   
-  Too few results: changes are looked for in 6 or more.
+  At least 6 results are needed to find changes.
   
   Newest result        before     newest     change          99 % interval
   throughput, /s *          -          - .. -          not enough history (glob)
@@ -269,12 +269,12 @@ seeds and the ports of the driver are none either.
   $ changed same/4.json '[o for o in r["options"] if o["name"] == "rate"][0]["source"] = "command line"'
   $ sysbench history same | grep result
   cpu, 1 thread, cpu-max-prime=500: 2 results, c8 (2026-11-01) to c9 (2026-11-01)
-  Too few results: changes are looked for in 6 or more.
+  At least 6 results are needed to find changes.
   The newest results have none of this series.
   cpu, 1 thread, cpu-max-prime=10000: 8 results, c0 (2026-11-01) to c11 (2026-11-01)
   Newest result * (glob)
   cpu, 4 threads, cpu-max-prime=10000: 2 results, c6 (2026-11-01) to c7 (2026-11-01)
-  Too few results: changes are looked for in 6 or more.
+  At least 6 results are needed to find changes.
   The newest results have none of this series.
   Verdict: cpu, 1 thread, cpu-max-prime=10000: c11 is undecided: * (glob)
   $ sysbench history same --ignore=cpu-max-prime | grep ' results,'

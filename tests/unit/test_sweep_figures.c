@@ -625,7 +625,7 @@ static void peak_and_knee_are_those_of_the_headline(void)
     json_decref(o);
     sb_sweep_figures_done(&f);
     // Lower is better; one run has another headline; the direction is unknown;
-    // the sum of events.
+    // figures of all events.
     add_headlines(&f, "lost", "\"lower\"", "lost");
     text = printed(&f);
     CHECK(strstr(text, "\nNo peak: a lower lost is better.\n"));
@@ -636,8 +636,9 @@ static void peak_and_knee_are_those_of_the_headline(void)
         { "orders", "\"higher\"", "shop.tps" },
         { "orders", "null", "orders" },
         { "tps", "\"higher\"", "tps" },
+        { "p99", "\"lower\"", "p99" },
     };
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         add_headlines(&f, others[i][0], others[i][1], others[i][2]);
         text = printed(&f);
         CHECK(strstr(text, "\nPeak: 3001.00 events/s at threads=4"));

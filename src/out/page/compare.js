@@ -69,8 +69,7 @@ function sideBox(look, side, runs) {
         first && h("p", { class: "facts" }, sentence(first)),
         times.length ? h("p", { class: "facts" }, `measured ${
             [...new Set([times[0], times.at(-1)])].join(" to ")} UTC`) : null,
-        side.validity && !doubtedRuns(side)
-            ? h("p", { class: "facts" }, "no check is doubtful") : null,
+        side.validity ? h("p", { class: "facts" }, sideChecks(side)) : null,
         h("p", null, Object.entries(first && first.doc.labels || {})
             .map(([k, v]) => h("span", { class: "label" }, `${k}: ${v}`))));
     return { box, paint: () => paintSample(sample, look) };
@@ -78,6 +77,15 @@ function sideBox(look, side, runs) {
 
 // Of how many runs of a side a check doubts the figures.
 const doubtedRuns = ({ validity: v }) => v ? v.doubtful + v.bad : 0;
+
+// What the checks of the figures of a side's runs say.
+function sideChecks(side) {
+    const n = doubtedRuns(side);
+    const names = Object.entries(side.validity.checks).map(([name, k]) =>
+        side.runs > 1 ? `${name} in ${k}` : name).join(", ");
+    return n ? h("span", { class: "bad" }, `${n} of ${plural(side.runs, "run")} ` +
+        `doubtful or bad: ${names}`) : "no check is doubtful";
+}
 
 // What tells where a server is: the sides show it.
 const isPlace = d => d.name === "address" && d.kind === "server" ||
@@ -87,7 +95,8 @@ const isPlace = d => d.name === "address" && d.kind === "server" ||
 // purpose comes first.
 function differingSentence(c) {
     const most = 6;
-    const kinds = ["label", "program", "workload", "script", "setting", "server"];
+    const kinds = ["label", "program", "workload", "script", "option", "setting",
+        "server"];
     const rank = d => isPlace(d) ? kinds.length + 1
         : (kinds.indexOf(d.kind) + kinds.length + 1) % (kinds.length + 1);
     const both = d => d.kind !== "setting" || d.a.length && d.b.length;
@@ -109,10 +118,9 @@ function differingSentence(c) {
 function reserve(c) {
     const runs = c.sides.reduce((n, s) => n + s.runs, 0);
     const doubted = c.sides.reduce((n, s) => n + doubtedRuns(s), 0);
-    return ["better", "worse", "equivalent"].includes(c.verdict)
-        ? [runs === 2 ? "a single run of each" : "", doubted
-            ? `${doubted} of ${runs} runs are doubtful` : ""].filter(Boolean)
-            .join("; ") : "";
+    return c.verdict === "none" ? "" : [runs === 2 ? "a single run of each" : "",
+        doubted ? `${doubted} of ${runs} runs doubtful or bad` : ""]
+        .filter(Boolean).join("; ");
 }
 
 // The verdict of B in a sentence, and how it is shown.
@@ -209,8 +217,9 @@ function paintDifference(u, f, y, k) {
         c.stroke();
     }
     // One that is drawn at the edge leaves the arrow in sight.
-    symbol(c, v.shape, Math.min(Math.max(at(f.difference), left + 11 * k),
-        right - 11 * k), y, 5 * k);
+    const place = at(f.difference);
+    symbol(c, v.shape, place < left ? left + 11 * k : place > right
+        ? right - 11 * k : place, y, 5 * k);
     if (f.verdict === "same") {
         c.fillStyle = css("--back");
         c.fill();
@@ -388,8 +397,9 @@ const orderEffect = (effect, what) => effect && effect.p < 0.005
 // took.
 function resolutionSentence(ab) {
     const most = Math.max(...ab.same.map(Math.abs)), r = ab.resolution.value;
-    return `${ab.differences.length} of ${plural(ab.planned, "pair")}.${
-        ab.same.length ? ` Runs of ${ab.a} alone differed by up to ${
+    const pairs_ = plural(ab.differences.length, "pair");
+    return `The answer ${ab.verdict === "unknown" ? `is not known after ${pairs_}`
+        : `took ${pairs_}`}.${ab.same.length ? ` Runs of ${ab.a} alone differed by up to ${
             short(+(100 * most).toPrecision(2))} %.` : ""}${r === null ? ""
         : ` With ${ab.planned} pairs, this place shows differences from ${
             short(+(ab.margin + 100 * r).toPrecision(2))} % on.`}`;

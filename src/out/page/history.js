@@ -4,7 +4,7 @@
 // newest result, and a chart of each figure with its changes. The document:
 // docs/history.schema.json.
 
-// As of SB_CHANGES_SIDE_MIN results on each side of a change.
+// A change has 3 results on each side (SB_CHANGES_SIDE_MIN).
 const HISTORY_FEW = 6;
 const HISTORY_VERDICTS = { better: VERDICTS.better, worse: VERDICTS.worse,
     "as before": VERDICTS.same, undecided: VERDICTS.none,
@@ -149,7 +149,7 @@ function historyChanges(s) {
         { text: "interval", n: true }, { text: "before", n: true },
         { text: "after", n: true }, { text: "what else differs", t: true }],
     rows, 50) : h("p", null, s.points.length < HISTORY_FEW
-        ? `Too few results: changes are looked for in ${HISTORY_FEW} or more.`
+        ? `At least ${HISTORY_FEW} results are needed to find changes.`
         : "No change was found.");
 }
 

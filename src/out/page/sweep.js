@@ -218,12 +218,13 @@ function noPeak(group) {
 const MOST_TILES = 4; // groups
 
 // Peak and knee of a group, and the latency there.
-function peakTiles(g, name) {
+function peakTiles(g, name, i) {
     const { peak, knee } = sweepFound(g);
-    const { figure, get, unit, peak: top } = mainFigure(g);
-    const of = g.key ? `, ${g.key}` : "";
+    const { figure, get, unit, peak: top, none } = mainFigure(g);
+    const of = g.key && !none ? `, ${g.key}` : "";
     const out = [];
-    if (!peak && noPeak(g))
+    // What holds for all groups is said once.
+    if (!peak && noPeak(g) && !(none && i))
         out.push(tile(`${top}${of}`, "none", NaN, noPeak(g)));
     const same_ = peak && knee && peak.value === knee.value;
     for (const [what, at] of same_ ? [[`${top} and knee`, peak]]
@@ -311,8 +312,8 @@ function sweepTiles(runs) {
     if (!name)
         return [];
     const scale = sweepScale(runs, name);
-    const list = sweepGroups(runs, name, names).slice(0, MOST_TILES).flatMap(g =>
-        g.peak ? peakTiles(g, name) : openTiles(g, name, scale));
+    const list = sweepGroups(runs, name, names).slice(0, MOST_TILES).flatMap((g, i) =>
+        g.peak ? peakTiles(g, name, i) : openTiles(g, name, scale));
     const count = (test, what) => {
         const n = runs.filter(test).length;
         return n ? ` Runs ${what}: ${n} of ${runs.length}.` : "";
@@ -337,8 +338,8 @@ function sweepSentence(group, name, main) {
     if (group.peak !== main)
         return "";
     const { peak, knee } = sweepFound(group), words = mainFigure(group);
-    const of = group.key ? `${words.figure === "headline" ? "," : " of"} ${
-        group.key}` : "";
+    const of = !group.key || words.none ? ""
+        : `${words.figure === "headline" ? "," : " of"} ${group.key}`;
     if (!peak || !knee)
         return !noPeak(group) ? "" : words.none ? `No peak${of}: ${words.none}.`
             : `No ${words.peak}${of} can be named: ${noPeak(group)}.`;
@@ -499,7 +500,7 @@ function sweepCharts(main, runs, more = {}) {
                 return `${s.label}: highest ${withUnit(s.y[best], unit)} at ` +
                     `${name}=${scale.text(s.x[best])}.`;
             }).join(" "),
-            note: [id === first ? found.join(" ") : "",
+            note: [id === first ? [...new Set(found)].join(" ") : "",
                 repeats ? "A symbol is the mean of the repeats, which are dots."
                     : "",
                 bars ? "Bars are 95 % confidence intervals; an arrow: it is " +
