@@ -436,8 +436,9 @@ static bool is_plural(const char *a, const char *b)
 }
 
 // Fails for a name that differs from that of the stage l->near by one edit: it
-// is most likely misspelled. Similar names of operations are more likely than
-// stages with such names, above all those in the plural.
+// is most likely misspelled. Operations may have similar names: plurals, short
+// ones, and those that differ by case or by '-' for '_', which are no edits. In
+// the search for a rate, no stage can be meant, because no limit can have one.
 static int misspelled_stage(
     struct parser *p, const struct sb_limit *l, const char *name)
 {
@@ -445,10 +446,10 @@ static int misspelled_stage(
     struct sb_near near;
 
     sb_near_init(&near, l->name);
-    if (near.max_edits > 1)
-        near.max_edits = 1;
+    near.max_edits = 1;
     sb_near_try(&near, l->near);
-    if (p->search || !near.best || is_plural(l->name, l->near))
+    if (p->search || strlen(l->near) < 4 || !near.best || near.max_edits != 1 ||
+        is_plural(l->name, l->near))
         return 0;
     p->at = name;
     snprintf(what, sizeof(what),

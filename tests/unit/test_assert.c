@@ -318,10 +318,13 @@ static void check_stage(
 
 static void stages_and_workloads_have_names(void)
 {
-    static const struct sb_assert_names staged = { .stage = stages,
-        .nstages = 4 };
+    static const char *const alone[] = { "warm", "soak", "read",
+        "point-selects", "q1", "run" };
+    static const struct sb_assert_names staged = { .stage = alone,
+        .nstages = 6 };
     static const char *const fine[] = { "\"sok\".p99<1", "soaks.p99<1",
-        "sick.p99<1", "reads.avg<1", "write.p99<1", "soak.sok.p99<1" };
+        "sick.p99<1", "reads.avg<1", "write.p99<1", "soak.sok.p99<1",
+        "SOAK.p99<1", "point_selects.p99<1", "q2.p99<1", "rum.p99<1" };
 
     check_stage("soak.p99.9<10ms", 2, SB_ASSERT_EVENTS, "");
     check_stage("soaking.failed<1%", 5, SB_ASSERT_EVENTS, "");
