@@ -3,19 +3,20 @@
 // sysbench ab TEST --a=... --b=... run: what the sides of an experiment are.
 // Its course is that of a sweep (sweep.c), its answer is in results/ab.c.
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE // environ
+#define _GNU_SOURCE // pipe2()
 #endif
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/app.h"
+#include "kit/clock.h"
+#include "kit/spawn.h"
 
 #define VERSION_SIZE 64
 
@@ -50,69 +51,58 @@ static int read_sides(
 
 // Programs --------------------------------------------------------------------
 
-// Starts `file --version`. *from: its output.
-static int start_version(const char *file, int *from, pid_t *pid)
+// How long a program may take to say its version, s.
+#define VERSION_S 30
+
+// Reads the first line. False: it takes too long.
+static bool read_version(int from, char *out)
 {
-    char *const argv[] = { (char *)file, (char *)"--version", NULL };
-    posix_spawn_file_actions_t files;
-    int ends[2] = { -1, -1 };
-
-    *from = -1;
-    if (pipe2(ends, O_CLOEXEC))
-        return errno;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(
-        &files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
-    int no = posix_spawnp(pid, file, &files, NULL, argv, environ);
-
-    posix_spawn_file_actions_destroy(&files);
-    close(ends[1]);
-    if (no)
-        close(ends[0]);
-    *from = ends[0];
-    return no;
-}
-
-// How long a program may take to say its version, ms.
-#define VERSION_MS 30000
-
-// Reads the first line, and waits for the end of the process. False: it takes
-// too long.
-static bool read_version(int from, pid_t pid, char *out)
-{
+    uint64_t now, deadline = sb_clock_monotonic() + VERSION_S * SB_SECOND;
     struct pollfd p = { .fd = from, .events = POLLIN };
     size_t len = 0;
     ssize_t n = 1;
 
-    while (n > 0 && len < VERSION_SIZE - 1 && poll(&p, 1, VERSION_MS) > 0) {
+    while (n != 0 && len < VERSION_SIZE - 1 && !memchr(out, '\n', len)) {
+        now = sb_clock_monotonic();
+        if (now >= deadline)
+            return false;
+        if (poll(&p, 1, (int)((deadline - now) / 1000000) + 1) <= 0)
+            continue;
         n = read(from, out + len, VERSION_SIZE - 1 - len);
         len += n > 0 ? (size_t)n : 0;
     }
     out[len] = '\0';
     out[strcspn(out, "\n")] = '\0';
-    close(from);
-    if (n > 0)
-        kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    return n <= 0 || len > 0;
+    return true;
 }
 
 // Asks the program of a side for its version. 0 or SB_EUSAGE.
 static int ask_version(
     const char *option, const char *file, char *version, struct sb_err *err)
 {
-    int from;
-    pid_t pid = 0;
-    int no = start_version(file, &from, &pid);
+    char *argv[] = { (char *)file, (char *)"--version", NULL };
+    int ends[2], no = pipe2(ends, O_CLOEXEC) ? errno : 0;
+    pid_t pid;
 
+    if (no == 0) {
+        no = sb_spawn_program(file, argv, ends[1], -1, &pid);
+        close(ends[1]);
+        if (no)
+            close(ends[0]);
+    }
     if (no)
         return sb_err_set(err, SB_EUSAGE, "%s: cannot execute %s: %s", option,
             file, strerror(no));
-    if (!read_version(from, pid, version))
+    bool said = read_version(ends[0], version);
+
+    close(ends[0]);
+    kill(-pid, SIGKILL); // also a process that it has left
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (!said)
         return sb_err_set(err, SB_EUSAGE,
-            "%s: %s --version did not end within %d s", option, file,
-            VERSION_MS / 1000);
+            "%s: %s --version printed no line within %d s", option, file,
+            VERSION_S);
     if (strncmp(version, "sysbench ", 9) != 0)
         return sb_err_set(err, SB_EUSAGE,
             "%s: %s is not sysbench: with --version, it prints something else",

@@ -82,7 +82,8 @@ struct sb_app_setup {
     char *started; // a file to create at the start; "" for none
     char *script;  // from the standard input of the sweep, or NULL
     size_t script_len;
-    int answer; // where a check writes its result
+    bool own_places; // this process keeps its variables of folders
+    int answer;      // where a check writes its result
     // Of a run that is repeated: its result file, and the new one.
     char *rerun, *result;
 };
@@ -265,7 +266,8 @@ int sb_app_setup_replace(
     struct sb_app *a, char *const *argv, size_t argc, struct sb_err *err);
 // Writes what sb_app_setup_keep() has kept to *b, for a side of sysbench ab:
 // for the version of its program, with its words, and with its test behind the
-// word `ab`. SB_ENOMEM.
+// word `ab`. If it has a program, without the variables of folders, because
+// that has its own. SB_ENOMEM.
 int sb_app_setup_add(const struct sb_app *a, const struct sb_ab_side *side,
     const char *version, struct sb_buf *b, struct sb_err *err);
 // Returns a file in memory, which no list of processes shows, for the standard

@@ -26,7 +26,8 @@ static bool is_setting(const char *variable)
            strncmp(variable, "LUA_CPATH=", 10) == 0;
 }
 
-// Variables that say where the program and scripts find their files.
+// Variables that say where the program and scripts find their files. Another
+// program keeps its own (own_places), and does not get those of this process.
 static bool is_place(const char *variable)
 {
     return is_setting(variable) &&
@@ -88,6 +89,26 @@ int sb_app_setup_replace(
     return keep(&a->settings, argv, argc, is_place, err);
 }
 
+static void add_variables(struct sb_buf *b, struct sb_wire w, bool places)
+{
+    struct sb_buf kept = { 0 };
+    uint64_t n = 0;
+    size_t len;
+
+    for (uint64_t left = sb_wire_get(&w); left > 0; left--) {
+        const char *text = sb_wire_get_bytes(&w, &len);
+
+        if (!places && is_place(text))
+            continue;
+        sb_wire_put_bytes(&kept, text, len);
+        n++;
+    }
+    sb_wire_put(b, n);
+    sb_buf_add(b, kept.data, kept.len);
+    b->failed |= kept.failed;
+    sb_buf_done(&kept);
+}
+
 // From a->settings, because secrets in a->argv are not readable any more.
 int sb_app_setup_add(const struct sb_app *a, const struct sb_ab_side *side,
     const char *version, struct sb_buf *b, struct sb_err *err)
@@ -112,8 +133,7 @@ int sb_app_setup_add(const struct sb_app *a, const struct sb_ab_side *side,
     }
     for (size_t i = 0; i < side->n; i++)
         sb_wire_put_text(b, side->word[i]);
-    // The variables.
-    sb_buf_add(b, w.at, (size_t)(w.end - w.at));
+    add_variables(b, w, !side->program);
     return b->failed ? sb_err_set(err, SB_ENOMEM, "out of memory") : 0;
 }
 
@@ -157,6 +177,7 @@ void sb_app_setup_put(
     sb_wire_put_text(b, s->started);
     sb_wire_put(b, s->script != NULL);
     sb_wire_put_bytes(b, s->script ? s->script : "", s->script_len);
+    sb_wire_put(b, s->program != NULL);
 }
 
 int sb_app_setup_file(const struct sb_buf *b, struct sb_err *err)
@@ -230,6 +251,7 @@ static void take_sweep(struct sb_app_setup *s, struct sb_wire *w)
     if (s->script)
         memcpy(s->script, script, s->script_len);
     w->bad |= has_script && !s->script;
+    s->own_places = w->at < w->end && sb_wire_get(w) != 0;
 }
 
 static int check_version(struct sb_wire *w, struct sb_err *err)
@@ -244,13 +266,14 @@ static int check_version(struct sb_wire *w, struct sb_err *err)
         version[0] ? version : "another program");
 }
 
-static void remove_settings(void)
+static void remove_settings(bool places)
 {
     for (char **e = environ; *e;) {
         char name[128];
         size_t len = strcspn(*e, "=");
 
-        if (!is_setting(*e) || len >= sizeof(name)) {
+        if (!is_setting(*e) || (!places && is_place(*e)) ||
+            len >= sizeof(name)) {
             e++;
             continue;
         }
@@ -260,13 +283,15 @@ static void remove_settings(void)
     }
 }
 
-static void take_variable(struct sb_wire *w)
+static void take_variables(struct sb_wire *w)
 {
-    char *variable = take_string(w);
+    for (uint64_t n = sb_wire_get(w); n > 0 && !w->bad; n--) {
+        char *variable = take_string(w);
 
-    // It lives as long as the program.
-    if (variable && putenv(variable))
-        w->bad = true;
+        // It lives as long as the program.
+        if (variable && putenv(variable))
+            w->bad = true;
+    }
 }
 
 static int invalid(struct sb_err *err)
@@ -292,10 +317,10 @@ int sb_app_setup_take(struct sb_app *a, struct sb_wire *w, struct sb_err *err)
         return invalid(err);
     for (uint64_t i = 0; i < argc && !w->bad; i++)
         s->argv[i] = take_string(w);
-    remove_settings();
-    uint64_t n = sb_wire_get(w);
-    for (uint64_t i = 0; i < n && !w->bad; i++)
-        take_variable(w);
+    struct sb_wire variables = *w;
+    size_t len;
+    for (uint64_t n = sb_wire_get(w); n > 0 && !w->bad; n--)
+        sb_wire_get_bytes(w, &len);
     s->seed = sb_wire_get(w);
     s->workloads = take_string(w);
     s->role = (enum sb_app_setup_role)sb_wire_get(w);
@@ -305,7 +330,9 @@ int sb_app_setup_take(struct sb_app *a, struct sb_wire *w, struct sb_err *err)
     } else if (s->role != SB_SETUP_OF_RANK) {
         take_sweep(s, w);
     }
-    if (w->bad || s->role > SB_SETUP_OF_RERUN)
+    remove_settings(!s->own_places);
+    take_variables(&variables);
+    if (w->bad || variables.bad || s->role > SB_SETUP_OF_RERUN)
         return invalid(err);
     if (s->role == SB_SETUP_OF_RUN && s->notices >= 0) {
         fcntl(s->notices, F_SETFD, FD_CLOEXEC);

@@ -50,6 +50,7 @@ struct child {
     int keep[2]; // descriptors that it inherits; -1: none
     bool group;  // signals go to the processes that it has started, too
     bool quiet;  // stdout is /dev/null
+    bool other;  // another program, which has drivers and workloads of its own
     // The process is ended `limit` ns after its start, and `late` is set; with
     // `started`, only if this file does not exist then. 0: no limit.
     const char *started;
@@ -151,6 +152,10 @@ static void become_child(
     for (int i = 0; i < 2; i++) {
         if (child->keep[i] >= 0)
             fcntl(child->keep[i], F_SETFD, 0);
+    }
+    if (child->other) {
+        unsetenv("SYSBENCH_DRIVER_DIR");
+        unsetenv("SYSBENCH_LUA_DIR");
     }
     execvp(child->path, child->argv);
     dprintf(STDERR_FILENO, "FATAL: cannot execute %s: %s\n", child->path,
@@ -908,6 +913,7 @@ static int execute_setup(struct sb_app *a, struct sb_app_setup *setup,
     struct child child = { .path = setup->program,
         .keep = { s->state.lock, setup->notices },
         .quiet = quiet,
+        .other = setup->program != NULL,
         .started = started,
         .limit = started ? a->sweep_opts.launch_timeout : 0 };
     struct sb_buf b;

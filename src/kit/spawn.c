@@ -77,6 +77,13 @@ static char **own_environment(void)
 int sb_spawn(const char *command, int out, int err, pid_t *pid)
 {
     char *argv[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
+
+    return sb_spawn_program("/bin/sh", argv, out, err, pid);
+}
+
+int sb_spawn_program(
+    const char *file, char *const *argv, int out, int err, pid_t *pid)
+{
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     char **env = own_environment();
@@ -87,7 +94,7 @@ int sb_spawn(const char *command, int out, int err, pid_t *pid)
     posix_spawn_file_actions_init(&files);
     set_attributes(&attr);
     set_files(&files, out, err);
-    int rc = posix_spawn(pid, "/bin/sh", &files, &attr, argv, env);
+    int rc = posix_spawnp(pid, file, &files, &attr, argv, env);
 
     free(env);
     posix_spawn_file_actions_destroy(&files);

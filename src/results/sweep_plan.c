@@ -737,8 +737,9 @@ int sb_sweep_plan_continue(struct sb_sweep_plan *p, const json_t *kept,
     const json_t *now, struct sb_err *err)
 {
     static const char *const parts[] = { "test", "sweep", "repeat", "sides" };
-    static const char *const shown[] = { "the test", "--sweep", "--repeat",
-        "--a or --b" };
+    // The names of sides are the values of a sweep.
+    const char *const shown[] = { "the test",
+        p->side ? "--a or --b" : "--sweep", "--repeat", "--a or --b" };
     const json_t *a = json_object_get(kept, "settings");
     const json_t *b = json_object_get(now, "settings");
 

@@ -146,7 +146,8 @@ result names both, and so do comparisons.
   $ self=$(readlink -f "$(command -v sysbench)")
   $ printf '#!/bin/sh\nexec sysbench "$@"\n' >old && chmod +x old
   $ builds="$both --aa=1 --pairs=5 --margin=99 --report=json=v.json --b=new"
-  $ ab $builds --a="old: --program=./old" >out; test $? != 1
+  $ known() { case $? in 0 | 3 | 5) ;; *) false ;; esac; }  # any verdict
+  $ ab $builds --a="old: --program=./old" >out; known
   $ grep -e '^old' -e '^new' -e '^Programs' out | sed 's|/[^ ]*/sysbench|SELF|g'
   old: ./old (sysbench 2.0.0)
   new: SELF (sysbench 2.0.0)
@@ -156,6 +157,36 @@ result names both, and so do comparisons.
   $ sysbench show v.json | tail -n 2 | sed 's|/[^ ]*/sysbench|SELF|'
   old: ./old (sysbench 2.0.0)
   new: SELF (sysbench 2.0.0)
+
+Another program has drivers and workloads of its own: not those of the caller, but those that
+it names itself. The same holds for the path of modules.
+
+  $ mkdir mine theirs
+  $ cp "$SB_BUILDDIR/src/drivers/.libs/null.so" mine
+  $ for side in mine theirs; do
+  >     echo "function event() end
+  >     function thread_done() os.execute('echo $side ' .. require('name') .. ' >>ran') end" >$side/own.lua
+  >     echo "return '$side'" >$side/name.lua
+  > done
+  $ export SYSBENCH_DRIVER_DIR=$PWD/mine SYSBENCH_LUA_DIR=$PWD/mine LUA_PATH=mine/?.lua
+  $ builds2="own --db-driver=null --time=0 --events=9 --aa=0 --pairs=5 --margin=99 --report=none"
+  $ printf '#!/bin/sh\nSYSBENCH_LUA_DIR=theirs LUA_PATH=theirs/?.lua exec sysbench "$@"\n' >old
+  $ ab $builds2 --b=new --a='old: --program=./old' >out; known
+  $ sort ran | uniq -c | tr -s ' '
+   5 mine mine
+   5 theirs theirs
+  $ printf '#!/bin/sh\nSYSBENCH_DRIVER_DIR=none exec sysbench "$@"\n' >old
+  $ ab $builds2 --b=new --a='old: --program=./old'
+  FATAL: there is no driver 'null' in none; drivers: none
+  old: its program, ./old (sysbench 2.0.0), failed when it checked the options, exit status 1
+  [1]
+  $ unset LUA_PATH
+  $ ab $builds2 --b=new --a="old: --program=$self"
+  FATAL: Cannot find benchmark 'own': * (glob)
+  old: its program, /*/sysbench (sysbench 2.0.0), failed when it checked the options, exit status 1 (glob)
+  [1]
+  $ unset SYSBENCH_DRIVER_DIR SYSBENCH_LUA_DIR
+  $ printf '#!/bin/sh\nexec sysbench "$@"\n' >old
 
 A program that fails in the third run; another program cannot continue the experiment.
 
@@ -177,6 +208,9 @@ A program that fails in the third run; another program cannot continue the exper
   $ ab $builds --a='old: --program=./old' --sweep-resume
   FATAL: the sweep in v.json.sweep cannot be continued: --a or --b differs from that of the interrupted sweep; give the same options, or remove the folder and begin again without --sweep-resume
   [1]
+  $ ab $builds --a='older: --program=./old' --sweep-resume
+  FATAL: the sweep in v.json.sweep cannot be continued: --a or --b differs from that of the interrupted sweep; give the same options, or remove the folder and begin again without --sweep-resume
+  [1]
 
 Programs are checked before the first run.
 
@@ -189,6 +223,10 @@ Programs are checked before the first run.
   --a: ./old is not sysbench: with --version, it prints something else
   this process is sysbench 2.0.0, but its settings are from sysbench 2.9.0
   old: its program, ./old (sysbench 2.9.0), failed when it checked the options, exit status 1
+  [1]
+  $ printf '#!/bin/sh\nsleep 600 &\necho sysbench 1.0.20\nexec sleep 600 >&-\n' >old
+  $ timeout 25 sysbench ab $both --b=new --report=none --a='old: --program=./old' run
+  --a: ./old is sysbench 1.0.20, which writes no result files: at least sysbench 2.0 is required
   [1]
   $ ab $both --b=new --report=none --a='old: --program=./none'
   --a: cannot execute ./none: No such file or directory
