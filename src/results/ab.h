@@ -41,9 +41,9 @@ struct sb_ab_side {
 
 // Reads a side, "NAME: SCRIPT --OPTION=VALUE ...", whose parts may all be
 // missing and whose words are split as a shell does it, with single and
-// double quotes. --program=FILE is no word. option: "--a"; name: of a side
-// without one. SB_EUSAGE,
-// SB_ENOMEM. Call sb_ab_side_done() in either case.
+// double quotes. --program=FILE becomes `program` and not a word. option:
+// "--a"; name: of a side without one. SB_EUSAGE, SB_ENOMEM. Call
+// sb_ab_side_done() in either case.
 int sb_ab_side_read(struct sb_ab_side *s, const char *option, const char *text,
     const char *name, struct sb_opts *opts, struct sb_err *err);
 void sb_ab_side_done(struct sb_ab_side *s); // {0} allowed
