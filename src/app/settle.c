@@ -40,17 +40,11 @@ static void take_step(void *arg, const struct sb_settle_step *s)
     all->facts.step = all->step;
 }
 
-// From step `first` on, in their order: what was done on standard output, what
-// was not as warnings.
-static void print_steps(const struct sb_app *a, const struct sb_settled *s,
-    unsigned first, double seconds)
+// What was done from step `first` on, in its order.
+static void print_done(const struct sb_app *a, const struct sb_settled *s,
+    unsigned first, double seconds, bool asked)
 {
     bool settles = strcmp(a->settle_opts.settle, "off");
-    struct sb_opt_view view;
-    // Otherwise sysbench ab did it.
-    bool asked = a->settle_opts.prewarm ||
-                 !sb_opts_find(a->opts, "settle", &view) ||
-                 view.source != SB_SRC_DEFAULT;
     const char *when = first < s->n && s->step[first].again
                            ? " before the measured part"
                            : "";
@@ -59,24 +53,38 @@ static void print_steps(const struct sb_app *a, const struct sb_settled *s,
 
     for (unsigned i = first; i < s->n; i++)
         done += !s->step[i].failed;
-    if (!sb__app_quiet(a)) {
-        if (done > 0)
-            printf("%s%s in %.3g s", settles ? "Settled" : "Prewarmed", when,
-                seconds);
-        else
-            printf("Nothing was %s%s (%.3g s)",
-                settles ? "settled" : "prewarmed", when, seconds);
-        for (unsigned i = first; i < s->n; i++) {
-            if (s->step[i].failed)
-                continue;
-            printf("%s%s (%.3g s%s%s)", before, s->step[i].text,
-                s->step[i].seconds, *s->step[i].server ? ", " : "",
-                s->step[i].server);
-            before = ", ";
-        }
-        printf("\n%s", *when ? "\n" : "");
-        fflush(stdout);
+    if (done > 0)
+        printf(
+            "%s%s in %.2f s", settles ? "Settled" : "Prewarmed", when, seconds);
+    else if (asked)
+        printf("Nothing was %s%s (%.2f s)", settles ? "settled" : "prewarmed",
+            when, seconds);
+    else
+        return;
+    for (unsigned i = first; i < s->n; i++) {
+        if (s->step[i].failed)
+            continue;
+        printf("%s%s (%.2f s%s%s)", before, s->step[i].text, s->step[i].seconds,
+            *s->step[i].server ? ", " : "", s->step[i].server);
+        before = ", ";
     }
+    printf("\n%s", *when ? "\n" : "");
+    fflush(stdout);
+}
+
+// From step `first` on: what was done on standard output, what was not as
+// warnings.
+static void print_steps(const struct sb_app *a, const struct sb_settled *s,
+    unsigned first, double seconds)
+{
+    struct sb_opt_view view;
+    // Otherwise sysbench ab did it.
+    bool asked = a->settle_opts.prewarm ||
+                 !sb_opts_find(a->opts, "settle", &view) ||
+                 view.source != SB_SRC_DEFAULT;
+
+    if (!sb__app_quiet(a))
+        print_done(a, s, first, seconds, asked);
     for (unsigned i = first; i < s->n; i++) {
         // A driver that cannot settle, such as null, needs no warning.
         if (s->step[i].failed &&

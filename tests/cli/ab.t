@@ -49,6 +49,18 @@ are much larger than what runs deviate by, or come from a list.
   True
   ['A/A', 'A/A', 'old', 'new', 'old', 'new', 'old', 'new', 'old', 'new', 'old', 'new']
 
+Servers settle before each run. The null driver cannot, which is only said with --settle.
+
+  $ few() {
+  >     ab $both --a='o: --rate=90' --b='n: --rate=900' --aa=0 --pairs=5 --events=2 \
+  >         --report=text "$@" | grep -c 'was settled'
+  > }
+  $ few
+  0
+  [1]
+  $ few --settle=2s
+  10
+
 The runs of the sides can be compared again, without those that were measured first.
 
   $ sysbench compare --paired ab.json:side=old ab.json:side=new >out
